@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the source rules: a licence line, no left-over note, no path of one machine, no giant."""
+
+import re
+import sys
+
+import tree
+
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+LICENCE_WITHIN_LINES = 5
+LONG = 400
+
+SOURCE = re.compile(r"(\.(hpp|cpp|h|cu|py|sh|build|wrap|yml|yaml|d)|meson_options\.txt|\.clang-\w+"
+                    r"|\.gitignore|packages\.txt)$")
+SHEBANG = "#!"
+
+# Written in pieces, so that this file does not find itself.
+NOTES = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+MACHINE_PATHS = re.compile(r"/wo" r"rk/|/tm" r"p/bash|/ro" r"ot/\.|/ho" r"me/\w"
+                           r"|https?://[a-z.]*(np" r"m|deb" r"ian)[a-z.]*/")
+
+
+def wants_licence(name, text):
+    return bool(SOURCE.search(name)) or text.startswith(SHEBANG)
+
+
+def check(name, text):
+    """Yields (is an error, message)."""
+    lines = text.splitlines()
+    if wants_licence(name, text) and not any(LICENCE in line for line in lines[:LICENCE_WITHIN_LINES]):
+        yield True, f"{name}:1: no licence line; begin the file with: {LICENCE}"
+    for number, line in enumerate(lines, 1):
+        if NOTES.search(line):
+            yield True, f"{name}:{number}: a left-over note; do it, or open an issue"
+        if MACHINE_PATHS.search(line):
+            yield True, f"{name}:{number}: a path of one machine or a registry's host"
+    if re.match(r"(include|lib|tools)/.*\.(hpp|cpp|h|cu)$", name) and len(lines) > LONG:
+        yield False, f"{name}: {len(lines)} lines; over {LONG}, think of what second thing it does"
+
+
+def main():
+    failed = False
+    for path in tree.files():
+        name = path.relative_to(tree.ROOT).as_posix()
+        if name.startswith("tests/data/"):
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        for is_error, message in check(name, text):
+            print(message if is_error else f"warning: {message}")
+            failed = failed or is_error
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

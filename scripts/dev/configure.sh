@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# One build folder per kind of build, under build/: release, address, thread, and each of these
+# with a compiler's name behind it when --compiler names one.
+
+# build_folder KIND [COMPILER]
+build_folder() {
+    printf 'build/%s%s\n' "$1" "${2:+-${2##*/}}"
+}
+
+# use_compiler COMPILER: the packages that it needs are there, and Meson and the probes take it.
+use_compiler() {
+    [[ -n $1 ]] || return 0
+    export CXX=$1
+    case $1 in
+        clang++-19) require clang ;;
+        *) has_tool "$1" || fail "no compiler $1: install it, or name another with --compiler" ;;
+    esac
+}
+
+# kind_options KIND: what the kind means to Meson.
+kind_options() {
+    case $1 in
+        release) printf '%s\n' -Dbuildtype=release ;;
+        address) printf '%s\n' -Dbuildtype=debugoptimized -Db_sanitize=address,undefined ;;
+        thread) printf '%s\n' -Dbuildtype=debugoptimized -Db_sanitize=thread ;;
+        *) usage_error "no kind of build \"$1\"; there are release, address and thread" ;;
+    esac
+    # clang links a sanitizer's runtime into programs only, so its libraries leave symbols open.
+    if [[ $1 != release && ${CXX:-} == *clang* ]]; then
+        printf '%s\n' -Db_lundef=false
+    fi
+}
+
+# configure FOLDER KIND OPTION…: the folder is configured, with these options among others.
+# Meson reconfigures on every option that it is given, so the ones it has had are written down.
+configure() {
+    local folder=$1 kind=$2 option
+    shift 2
+    local -a options new=()
+    mapfile -t options < <(kind_options "$kind")
+    options+=("$@")
+    local record=$folder/dev-options
+    if [[ ! -f $folder/build.ninja ]]; then
+        rm -rf -- "$folder"
+        meson setup --wrap-mode=nodownload "${options[@]}" "$folder"
+        printf '%s\n' "${options[@]}" >"$record"
+        return
+    fi
+    for option in "${options[@]}"; do
+        grep -qxF -e "$option" "$record" 2>/dev/null || new+=("$option")
+    done
+    # shellcheck disable=SC2154  # set by packages.sh
+    if [[ $packages_installed == yes ]]; then
+        # Meson remembers what it did not find; only a fresh look finds what is new.
+        meson setup --wipe "${new[@]}" "$folder"
+    elif [[ ${#new[@]} -gt 0 ]]; then
+        meson setup --reconfigure "${new[@]}" "$folder"
+    fi
+    [[ ${#new[@]} -eq 0 ]] || printf '%s\n' "${new[@]}" >>"$record"
+}

@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+
+lint_usage() {
+    cat <<'TEXT'
+usage: ./dev lint [--quick] [FILE…]
+
+Checks, and changes nothing:
+  layers    who may include whom (scripts/check_layers.py)
+  sources   licence lines, left-over notes, file sizes (scripts/check_sources.py)
+  format    .clang-format
+  tidy      .clang-tidy, over every source that is compiled, or those that match a FILE
+
+--quick stops after the first two, which need nothing but Python.
+TEXT
+}
+
+failed_checks=()
+
+# check NAME COMMAND…: a failing check does not keep the next one from speaking.
+check() {
+    local name=$1
+    shift
+    say "lint: $name"
+    "$@" || failed_checks+=("$name")
+}
+
+check_format() {
+    cpp_sources | xargs -0 -r clang-format-19 --dry-run --Werror
+}
+
+# Asks about our own sources only; the build folder also knows foreign ones. The compile commands
+# are g++'s: clang-tidy need not know each of its warnings.
+check_tidy() {
+    local folder=$1 files
+    shift
+    files=$(IFS='|' && printf '%s' "$*")
+    run-clang-tidy-19 -quiet -p "$folder" -j "$(nproc)" \
+        -extra-arg=-Wno-unknown-warning-option "${files:-^$root/(lib|tools|examples|bench|tests)/}"
+}
+
+verb_main() {
+    local quick=no folder
+    local -a files=()
+    while [[ $# -gt 0 ]]; do
+        case $1 in
+            --help | -h) lint_usage && return ;;
+            --quick) quick=yes ;;
+            -*) usage_error "lint: no option $1; see ./dev lint --help" ;;
+            *) files+=("$1") ;;
+        esac
+        shift
+    done
+    require rules
+    check layers python3 scripts/check_layers.py
+    check sources python3 scripts/check_sources.py
+    if [[ $quick == no ]]; then
+        require build test bench lint
+        check format check_format
+        folder=$(build_folder release)
+        configure "$folder" release -Dtools=enabled -Dexamples=enabled -Dtests=enabled \
+            -Dbench=enabled
+        check tidy check_tidy "$folder" "${files[@]}"
+    fi
+    [[ ${#failed_checks[@]} -eq 0 ]] || fail "lint: failed: ${failed_checks[*]}"
+    say "lint: clean"
+}
