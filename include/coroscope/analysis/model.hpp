@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The model that every answer is computed from: a loaded trace as plain structs.
+//
+// Times are int64 nanoseconds since the session's start. "Unknown" is std::nullopt for a figure and
+// `none` for an index; it is never zero. Two views stand side by side: the thread view (what a
+// thread executed, nested by torch's rule) and the task view (what belongs to a logical task).
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coroscope::analysis {
+
+inline constexpr std::uint32_t none = 0xffff'ffff;
+
+using optional_ns = std::optional<std::int64_t>;
+
+/// Consecutive indices into a vector of the model. Reads like a container of std::uint32_t.
+class index_range {
+public:
+    class iterator {
+    public:
+        using value_type = std::uint32_t;
+        using difference_type = std::ptrdiff_t;
+        iterator() = default;
+        explicit iterator(std::uint32_t index) : index_(index) {}
+        std::uint32_t operator*() const { return index_; }
+        iterator& operator++() {
+            ++index_;
+            return *this;
+        }
+        iterator operator++(int) { return iterator(index_++); }
+        bool operator==(const iterator&) const = default;
+
+    private:
+        std::uint32_t index_ = 0;
+    };
+
+    index_range() = default;
+    index_range(std::uint32_t first, std::uint32_t count) : first_(first), count_(count) {}
+
+    [[nodiscard]] iterator begin() const { return iterator(first_); }
+    [[nodiscard]] iterator end() const { return iterator(first_ + count_); }
+    [[nodiscard]] std::size_t size() const { return count_; }
+    [[nodiscard]] bool empty() const { return count_ == 0; }
+    /// Preconditions: position < size(); for front and back, !empty().
+    [[nodiscard]] std::uint32_t operator[](std::size_t position) const {
+        return first_ + static_cast<std::uint32_t>(position);
+    }
+    [[nodiscard]] std::uint32_t front() const { return first_; }
+    [[nodiscard]] std::uint32_t back() const { return first_ + count_ - 1; }
+
+private:
+    std::uint32_t first_ = 0;
+    std::uint32_t count_ = 0;
+};
+
+/// One place in the source.
+struct site_info {
+    std::string label;
+    std::string function;
+    std::string file;
+    std::uint32_t line = 0;
+    std::string category;
+    std::string arguments;
+    std::uint8_t kind = 0;  ///< trace::site_kind
+};
+
+struct thread_info {
+    std::uint32_t id = 0;  ///< logical, from 1
+    std::uint64_t os_id = 0;
+    std::string name;
+    std::uint64_t dropped_newest = 0;
+    std::uint64_t overwritten = 0;
+    std::int64_t open_scopes = 0;
+    std::int64_t waited_ns = 0;
+};
+
+/// How an await or a stretch of waiting divides.
+struct time_split {
+    std::int64_t running_ns = 0;
+    std::int64_t suspended_ns = 0;
+    std::int64_t queued_ns = 0;
+    std::int64_t waiting_ns = 0;  ///< suspend to resume where nobody saw the wake
+    [[nodiscard]] std::int64_t wall_ns() const {
+        return running_ns + suspended_ns + queued_ns + waiting_ns;
+    }
+};
+
+/// One uninterrupted run of a task on one thread.
+struct slice {
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    std::uint32_t task = none;    ///< index into trace::tasks
+    std::uint32_t thread = none;  ///< index into trace::threads
+};
+
+/// One suspension of a task.
+struct await_info {
+    std::uint32_t task = none;  ///< index into trace::tasks
+    std::uint32_t site = none;  ///< index into trace::sites
+    std::uint32_t scope =
+        none;  ///< innermost scope of the task that was open: index into trace::events
+    std::uint32_t awaited = none;  ///< the task that was awaited, if it was one
+    std::uint32_t waker = none;    ///< the task that woke it
+    std::uint32_t waker_thread = none;
+    std::int64_t suspend_ns = 0;
+    optional_ns wake_ns;    ///< unknown where nobody saw it
+    optional_ns resume_ns;  ///< none: never resumed while the session ran
+    bool clipped = false;   ///< straddles the session's start or stop
+};
+
+enum class task_state : std::uint8_t {
+    spawned,
+    running,
+    suspended,
+    queued,
+    finished,
+    failed,
+    abandoned,
+    cancelled
+};
+
+struct task_info {
+    std::uint64_t id = 0;
+    std::uint32_t spawn_site = none;
+    std::uint32_t parent = none;   ///< the task whose context created it
+    std::uint32_t awaiter = none;  ///< the task that awaits it
+    std::uint32_t spawn_thread = none;
+    optional_ns spawn_ns;       ///< unknown for tasks older than the session
+    optional_ns first_wake_ns;  ///< start of the wall time; the first resume where no wake was seen
+    optional_ns end_ns;         ///< finish; none while it lives at the stop
+    task_state state = task_state::spawned;
+    bool older_than_session = false;
+    bool losses =
+        false;  ///< records of it were lost: the split may have gaps, which count as waiting
+    bool asio = false;
+    bool fiber = false;
+    bool job = false;
+    time_split time;  ///< within the session, from first wake to finish or stop
+    optional_ns spawn_to_wake_ns;
+    index_range slices;  ///< indices into trace::slices, by time
+    index_range awaits;  ///< indices into trace::awaits, by time
+};
+
+/// Facts about an event, as bits of event::flags.
+enum event_flags : std::uint16_t {
+    event_in_frame = 1U << 0,            ///< lived in a coroutine frame or on another stack
+    event_suspension_unknown = 1U << 1,  ///< in-frame in a coroutine that is not instrumented
+    event_async = 1U << 2,               ///< ended on another thread, or spanned a suspension
+    event_clipped = 1U << 3,             ///< straddles the session's start
+    event_abandoned = 1U << 4,           ///< its frame was destroyed while suspended
+    event_await = 1U << 5,               ///< an await in a coroutine that is no task
+    event_explicit = 1U << 6,            ///< begin()/end() of a record_function
+};
+
+/// What only some events have: those of tasks that may have been suspended, and those with arguments.
+struct event_detail {
+    time_split time;  ///< of the scope; where suspension is unknown, all of it is waiting
+    std::uint32_t end_thread = none;  ///< index into trace::threads
+    std::uint32_t arguments = none;   ///< index into trace::strings
+};
+
+/// One decoded scope or range with its place in the tree (torch: FunctionEvent's timing part).
+/// Kept small: a trace holds tens of millions.
+struct event {
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    std::int64_t self_running_ns =
+        0;  ///< running less child scopes of the same task and nested slices of others
+    std::uint32_t name = none;    ///< index into trace::strings
+    std::uint32_t site = none;    ///< index into trace::sites; none for run-time labels
+    std::uint32_t thread = none;  ///< where it started: index into trace::threads
+    std::uint32_t task = none;    ///< index into trace::tasks; none outside tasks
+    std::uint32_t parent =
+        none;  ///< enclosing event: of the same task, else of the same thread outside tasks
+    std::uint32_t detail =
+        none;  ///< index into trace::details; none: it ran from start to end on `thread`
+    std::uint16_t flags = 0;  ///< event_flags
+};
+
+using event_list = std::vector<event>;
+
+/// What the trace lost, and how healthy it is.
+struct trace_health {
+    bool finished = true;  ///< false: the process died before stop()
+    std::uint64_t dropped_newest = 0;
+    std::uint64_t overwritten = 0;
+    std::uint64_t late_records = 0;
+    std::int64_t open_scopes = 0;  ///< scopes open when the session stopped: not in the trace
+    std::uint64_t tasks_without_slot = 0;
+    std::uint64_t damaged_chunks = 0;  ///< chunks that were left out because their bytes are wrong
+    int write_error = 0;
+    std::vector<std::string> warnings;  ///< damage found while reading, one line each
+    [[nodiscard]] bool lost_records() const {
+        return dropped_newest + overwritten + late_records != 0;
+    }
+};
+
+/// A loaded trace.
+struct trace {
+    std::string process_name;
+    std::uint32_t process_id = 0;
+    std::string clock;  ///< "tsc", "cntvct", "monotonic"
+    std::int64_t start_realtime_ns = 0;
+    std::int64_t duration_ns = 0;  ///< session start to stop (or the last thing known)
+    double scope_cost_ns = 0;      ///< the recorder's own cost per scope
+    double await_cost_ns = 0;
+    std::uint64_t file_bytes = 0;
+    std::string policy;  ///< "drop newest", "overwrite oldest", "wait"
+    bool all_threads = false;
+    std::vector<std::string> strings;
+    std::vector<site_info> sites;
+    std::vector<thread_info> threads;
+    std::vector<task_info> tasks;
+    std::vector<slice> slices;       ///< by (task, start), so that a task's stand together
+    std::vector<await_info> awaits;  ///< by (task, suspend)
+    std::vector<event_detail> details;
+    event_list events;  ///< by (start ascending, end descending, stream position descending)
+    trace_health health;
+};
+
+}  // namespace coroscope::analysis
