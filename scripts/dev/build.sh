@@ -25,7 +25,7 @@ verb_main() {
         esac
         shift
     done
-    use_compiler "$compiler"
+    use_compiler "$kind" "$compiler"
     require build test bench
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled -Dbench=enabled

@@ -8,13 +8,16 @@ build_folder() {
     printf 'build/%s%s\n' "$1" "${2:+-${2##*/}}"
 }
 
-# use_compiler COMPILER: the packages that it needs are there, and Meson and the probes take it.
+# use_compiler KIND COMPILER: what it needs is there, and Meson and the probes take it.
 use_compiler() {
-    [[ -n $1 ]] || return 0
-    export CXX=$1
-    case $1 in
-        clang++-19) require clang ;;
-        *) has_tool "$1" || fail "no compiler $1: install it, or name another with --compiler" ;;
+    [[ -n $2 ]] || return 0
+    export CXX=$2
+    case $2 in
+        clang++-19)
+            require clang
+            [[ $1 == release ]] || require clang-sanitizers
+            ;;
+        *) has_tool "$2" || fail "no compiler $2: install it, or name another with --compiler" ;;
     esac
 }
 

@@ -25,8 +25,15 @@ check() {
     "$@" || failed_checks+=("$name")
 }
 
+# One line per place; clang-format's own words fill a page for each.
 check_format() {
-    cpp_sources | xargs -0 -r clang-format-19 --dry-run --Werror
+    local places
+    places=$(cpp_sources | xargs -0 -r clang-format-19 --dry-run 2>&1 |
+        sed -n 's/^\([^: ]*:[0-9]*\):[0-9]*: .*/\1: not in format; .\/dev format mends it/p' |
+        sort -u -t : -k 1,1 -k 2,2n)
+    [[ -z $places ]] && return
+    printf '%s\n' "$places"
+    return 1
 }
 
 # Asks about our own sources only; the build folder also knows foreign ones. The compile commands

@@ -37,10 +37,11 @@ probe_wrap() {
     compgen -G "subprojects/$1-[0-9]*" >/dev/null
 }
 
-probe_library() {
+# probe_link FLAG…: an empty program links with these.
+probe_link() {
     local scratch status=0
     scratch=$(mktemp)
-    compile -o "$scratch" - "-l$1" <<<'int main() {}' || status=1
+    compile -o "$scratch" - "$@" <<<'int main() {}' || status=1
     rm -f -- "$scratch"
     return "$status"
 }
@@ -59,7 +60,8 @@ probe() {
     case $1 in
         compiler) probe_compiler ;;
         header:*) probe_header "${argument%|*}" || probe_wrap "${argument#*|}" ;;
-        library:*) probe_library "$argument" ;;
+        library:*) probe_link "-l$argument" ;;
+        sanitizer:*) probe_link "-fsanitize=$argument" ;;
         pkg:*) has_tool pkg-config && pkg-config --exists "$argument" ;;
         tool:*) probe_tool "$argument" ;;
         *) fail "scripts/dev/packages.txt: no probe \"$1\"" ;;

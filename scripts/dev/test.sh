@@ -36,7 +36,7 @@ verb_main() {
         shift
     done
     [[ $kind != thread ]] || runner=(fixed_addresses)
-    use_compiler "$compiler"
+    use_compiler "$kind" "$compiler"
     require build test
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled
