@@ -120,10 +120,16 @@ as_root() {
 }
 
 # Recommended packages are not needed; --no-remove makes apt itself refuse what would take a
-# package away.
+# package away. Its pages of progress are shown only where it fails.
 apt_install() {
+    local log status=0
+    log=$(mktemp)
     as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install -qq --assume-yes \
-        --no-install-recommends --no-remove -o Dpkg::Use-Pty=0 -- "$@" </dev/null >&2
+        --no-install-recommends --no-remove -o Dpkg::Use-Pty=0 -- "$@" \
+        </dev/null >"$log" 2>&1 || status=1
+    [[ $status -eq 0 ]] || tail -n 30 "$log" | sed 's/^/    /' >&2
+    rm -f -- "$log"
+    return "$status"
 }
 
 apt_update() {
