@@ -43,7 +43,9 @@ check_tidy() {
     shift
     files=$(IFS='|' && printf '%s' "$*")
     run-clang-tidy-19 -quiet -p "$folder" -j "$(nproc)" \
-        -extra-arg=-Wno-unknown-warning-option "${files:-^$root/(lib|tools|examples|bench|tests)/}"
+        -extra-arg=-Wno-unknown-warning-option \
+        "${files:-^$root/(lib|tools|examples|bench|tests)/}" 2>&1 |
+        sed '/ warnings\{0,1\} generated\.$/d'
 }
 
 verb_main() {

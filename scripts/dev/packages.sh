@@ -150,7 +150,8 @@ resolved_plan() {
     if ! plan=$(apt_plan "$@"); then
         apt_update
         plan=$(apt_plan "$@") || {
-            printf '%s\n' "$plan" | sed 's/^/    /' >&2
+            awk '/REMOVED:$|unmet dependencies:$|^E: / { show = 1 } show { print "    " $0 }' \
+                <<<"$plan" >&2
             fail "apt can't install $* beside what is there (its words above)." \
                 "dev removes no package: settle the conflict, then run this again"
         }
