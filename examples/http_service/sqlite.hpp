@@ -57,22 +57,18 @@ public:
 
     /// The column of the current row, valid until the next step.
     [[nodiscard]] std::string_view text(int column) const;
-    return sqlite3_column_int64(handle_.get(), column);
-}
 
     /// Ends the run; an open run would hold its snapshot of the database and stop checkpoints.
-    void reset() noexcept {
-    sqlite3_reset(handle_.get());
-}
+    void reset() noexcept { sqlite3_reset(handle_.get()); }
 
 private:
-void bind(int index, std::string_view text);
+    void bind(int index, std::string_view text);
 
-struct finalizer {
-    void operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
-};
-connection* owner_;
-std::unique_ptr<sqlite3_stmt, finalizer> handle_;
+    struct finalizer {
+        void operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
+    };
+    connection* owner_;
+    std::unique_ptr<sqlite3_stmt, finalizer> handle_;
 };
 
 /// One run of a prepared statement: bound at construction, reset at the end of the block, also by
