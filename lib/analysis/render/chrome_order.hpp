@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Walks one vector of the model by (start ascending, end descending). What the model has in order
+// already, and it has almost everything, costs no memory.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "chrome_lanes.hpp"
+
+namespace coroscope::analysis::render {
+
+[[nodiscard]] inline bool goes_before(const span& left, const span& right) noexcept {
+    return left.start_ns != right.start_ns ? left.start_ns < right.start_ns : left.end_ns > right.end_ns;
+}
+
+template <class SpanOf>
+class ordered_spans {
+public:
+    /// `span_of(index)` gives the span of each of `count` elements. Equals keep their order.
+    ordered_spans(std::size_t count, SpanOf span_of)
+        : count_(static_cast<std::uint32_t>(count)), span_of_(std::move(span_of)) {
+        if (!in_order()) sort();
+        look();
+    }
+
+    [[nodiscard]] bool done() const noexcept { return at_ == count_; }
+
+    /// The span whose turn it is. Precondition: !done().
+    [[nodiscard]] const span& front() const noexcept { return front_; }
+
+    /// Takes the element whose turn it is and gives its index. Precondition: !done().
+    std::uint32_t pop() {
+        const std::uint32_t taken = index(at_++);
+        look();
+        return taken;
+    }
+
+private:
+    [[nodiscard]] std::uint32_t index(std::uint32_t at) const { return order_.empty() ? at : order_[at]; }
+
+    void look() {
+        if (!done()) front_ = span_of_(index(at_));
+    }
+
+    [[nodiscard]] bool in_order() const {
+        for (std::uint32_t at = 1; at < count_; ++at) {
+            if (goes_before(span_of_(at), span_of_(at - 1))) return false;
+        }
+        return true;
+    }
+
+    void sort() {
+        order_.resize(count_);
+        std::iota(order_.begin(), order_.end(), 0U);
+        std::stable_sort(order_.begin(), order_.end(), [this](std::uint32_t left, std::uint32_t right) {
+            return goes_before(span_of_(left), span_of_(right));
+        });
+    }
+
+    std::uint32_t count_;
+    std::uint32_t at_ = 0;
+    SpanOf span_of_;
+    span front_{};
+    std::vector<std::uint32_t> order_;
+};
+
+}  // namespace coroscope::analysis::render

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "health.hpp"
+
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "utf8.hpp"
+
+namespace coroscope::analysis::render {
+namespace {
+
+std::string lost_records(const trace_health& health) {
+    std::string text;
+    const auto add = [&text](std::uint64_t count, std::string_view reason) {
+        if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, reason);
+    };
+    add(health.dropped_newest, "dropped (no free chunk)");
+    add(health.overwritten, "overwritten");
+    add(health.late_records, "in flight at the stop");
+    return text;
+}
+
+}  // namespace
+
+std::vector<std::string> health_notes(const trace_health& health) {
+    std::vector<std::string> notes;
+    if (health.lost_records()) notes.push_back("Lost records: " + lost_records(health));
+    if (health.open_scopes > 0) {
+        notes.push_back(fmt::format("Scopes open at the stop, not counted: {}", health.open_scopes));
+    }
+    if (health.tasks_without_slot != 0) {
+        notes.push_back(fmt::format("Live tasks that the task table had no room for: {}", health.tasks_without_slot));
+    }
+    if (health.write_error != 0) {
+        const std::string reason = std::generic_category().message(health.write_error);
+        notes.push_back(fmt::format("The trace stopped growing: {}", reason));
+    }
+    if (!health.finished) notes.emplace_back("The process ended before the session was stopped");
+    if (health.damaged_chunks != 0) {
+        notes.push_back(fmt::format("Damaged chunks, left out: {}", health.damaged_chunks));
+    }
+    if (!health.warnings.empty()) {
+        notes.push_back(fmt::format("Damage found while reading: {} (first: {})", health.warnings.size(),
+                                    printable(health.warnings.front())));
+    }
+    return notes;
+}
+
+std::string health_text(const trace_health& health) {
+    std::string text;
+    for (const std::string& note : health_notes(health)) text += note + '\n';
+    return text;
+}
+
+void write_health(json_writer& json, const trace_health& health) {
+    json.key("health").begin_object();
+    json.member("finished", health.finished);
+    json.member("dropped_newest", health.dropped_newest);
+    json.member("overwritten", health.overwritten);
+    json.member("late_records", health.late_records);
+    json.member("open_scopes", health.open_scopes);
+    json.member("tasks_without_slot", health.tasks_without_slot);
+    json.member("damaged_chunks", health.damaged_chunks);
+    json.member("write_error", health.write_error);
+    json.key("warnings").begin_array();
+    for (const std::string& warning : health.warnings) json.string(warning);
+    json.end().end();
+}
+
+}  // namespace coroscope::analysis::render

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/analysis/views.hpp>
+
+#include <ctime>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "health.hpp"
+#include "json_writer.hpp"
+#include "listing_json.hpp"
+#include "places.hpp"
+#include "utf8.hpp"
+
+namespace coroscope::analysis {
+namespace {
+
+using render::json_writer;
+
+optional_ns figure(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+
+/// Events and slices by thread; an index that names no thread is left out.
+template <class Elements>
+std::vector<std::uint64_t> count_by_thread(const trace& loaded, const Elements& elements) {
+    std::vector<std::uint64_t> counts(loaded.threads.size());
+    for (const auto& each : elements) {
+        if (each.thread < counts.size()) ++counts[each.thread];
+    }
+    return counts;
+}
+
+/// UTC, to the second; a time that no calendar holds is unknown.
+std::string calendar_time(std::int64_t realtime_ns) {
+    const std::time_t seconds = realtime_ns / 1'000'000'000;
+    std::tm broken_down{};
+    if (realtime_ns <= 0 || gmtime_r(&seconds, &broken_down) == nullptr) return "unknown";
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", broken_down);
+}
+
+std::optional<double> bytes_per_scope(const trace& loaded) {
+    if (loaded.events.empty()) return std::nullopt;
+    return static_cast<double>(loaded.file_bytes) / static_cast<double>(loaded.events.size());
+}
+
+std::size_t unfinished_tasks(const trace& loaded) {
+    std::size_t count = 0;
+    for (const task_info& task : loaded.tasks) count += task.end_ns ? 0U : 1U;
+    return count;
+}
+
+/// What recording took of the recorded time, from the recorder's own calibration.
+std::int64_t recording_cost_ns(const trace& loaded) {
+    return static_cast<std::int64_t>(static_cast<double>(loaded.events.size()) * loaded.scope_cost_ns +
+                                     static_cast<double>(loaded.awaits.size()) * loaded.await_cost_ns);
+}
+
+std::string size_line(const trace& loaded) {
+    std::string text = format_bytes(static_cast<std::int64_t>(loaded.file_bytes));
+    if (const auto bytes = bytes_per_scope(loaded)) text += fmt::format(", {:.1f} bytes per scope", *bytes);
+    return text;
+}
+
+std::string overhead_line(const trace& loaded) {
+    return fmt::format("{:.1f} ns per scope, {:.1f} ns per await: {} in all", loaded.scope_cost_ns,
+                       loaded.await_cost_ns, format_span(recording_cost_ns(loaded)));
+}
+
+}  // namespace
+
+listing list_threads(const trace& loaded) {
+    listing list;
+    list.columns = {{"Thread", "name", cell_kind::text},
+                    {"Id", "thread", cell_kind::count},
+                    {"System id", "os_id", cell_kind::count},
+                    {"Scopes", "scopes", cell_kind::count},
+                    {"Slices", "slices", cell_kind::count},
+                    {"Dropped", "dropped_newest", cell_kind::count},
+                    {"Overwritten", "overwritten", cell_kind::count},
+                    {"Open scopes", "open_scopes", cell_kind::count},
+                    {"Waited", "waited_ns", cell_kind::time}};
+    const std::vector<std::uint64_t> scopes = count_by_thread(loaded, loaded.events);
+    const std::vector<std::uint64_t> slices = count_by_thread(loaded, loaded.slices);
+    for (std::size_t at = 0; at < loaded.threads.size(); ++at) {
+        const thread_info& each = loaded.threads[at];
+        list.rows.push_back({each.name, figure(each.id), figure(each.os_id), figure(scopes[at]),
+                             figure(slices[at]), figure(each.dropped_newest), figure(each.overwritten),
+                             optional_ns(each.open_scopes), optional_ns(each.waited_ns)});
+    }
+    return list;
+}
+
+std::string info_text(const trace& loaded) {
+    std::string text;
+    const auto line = [&text](std::string_view heading, std::string_view value) {
+        text += fmt::format("{:<12}{}\n", heading, value);
+    };
+    line("Process", fmt::format("{} ({})", render::printable(loaded.process_name), loaded.process_id));
+    line("Started", calendar_time(loaded.start_realtime_ns));
+    line("Duration", format_span(loaded.duration_ns));
+    line("Clock", render::printable(loaded.clock));
+    line("Recorded", loaded.all_threads ? "every thread" : "the session's thread and the work it spawned");
+    line("Policy", render::printable(loaded.policy));
+    line("Size", size_line(loaded));
+    line("Scopes", std::to_string(loaded.events.size()));
+    line("Tasks", fmt::format("{}, {} alive at the end", loaded.tasks.size(), unfinished_tasks(loaded)));
+    line("Awaits", std::to_string(loaded.awaits.size()));
+    line("Slices", std::to_string(loaded.slices.size()));
+    line("Sites", std::to_string(loaded.sites.size()));
+    line("Overhead", overhead_line(loaded));
+    const std::string losses = loss_notes(loaded);
+    line("Health", losses.empty() ? "nothing was lost" : "incomplete");
+    return text + losses + '\n' + to_text(list_threads(loaded));
+}
+
+std::string info_json(const trace& loaded) {
+    json_writer json;
+    json.begin_object();
+    json.member("process", loaded.process_name).member("process_id", loaded.process_id);
+    json.member("start_realtime_ns", loaded.start_realtime_ns).member("duration_ns", loaded.duration_ns);
+    json.member("clock", loaded.clock).member("all_threads", loaded.all_threads);
+    json.member("policy", loaded.policy).member("file_bytes", loaded.file_bytes);
+    json.member("bytes_per_scope", bytes_per_scope(loaded));
+    json.member("scopes", loaded.events.size()).member("tasks", loaded.tasks.size());
+    json.member("unfinished_tasks", unfinished_tasks(loaded)).member("awaits", loaded.awaits.size());
+    json.member("slices", loaded.slices.size()).member("sites", loaded.sites.size());
+    json.member("scope_cost_ns", loaded.scope_cost_ns).member("await_cost_ns", loaded.await_cost_ns);
+    json.member("recording_cost_ns", recording_cost_ns(loaded));
+    json.key("threads");
+    render::write_rows(json, list_threads(loaded));
+    render::write_health(json, loaded.health);
+    json.end();
+    return std::move(json).take();
+}
+
+std::string loss_notes(const trace& loaded) { return render::health_text(loaded.health); }
+
+}  // namespace coroscope::analysis

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/analysis/views.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "places.hpp"
+
+namespace coroscope::analysis {
+namespace {
+
+using render::site_name;
+using render::site_place;
+using render::thread_name;
+
+using row = std::vector<listing_cell>;
+
+optional_ns figure(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+
+listing_cell task_id(const trace& loaded, std::uint32_t task) {
+    if (task >= loaded.tasks.size()) return not_applicable();
+    return figure(loaded.tasks[task].id);
+}
+
+/// "3 finished, 1 suspended": what became of a site's tasks.
+std::string states_text(const task_site_statistics& each) {
+    std::string text;
+    for (std::size_t at = 0; at < task_state_count; ++at) {
+        if (each.states[at] == 0) continue;
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.states[at],
+                            render::state_name(static_cast<task_state>(at)));
+    }
+    return text;
+}
+
+/// Percentiles speak of tasks that ended; where none did, they are unknown.
+optional_ns of_ended(const percentiles& of, std::int64_t value) {
+    return of.count != 0 ? optional_ns(value) : std::nullopt;
+}
+
+void append_split(row& cells, const time_split& time) {
+    for (const std::int64_t part : {time.running_ns, time.suspended_ns, time.queued_ns, time.waiting_ns}) {
+        cells.emplace_back(optional_ns(part));
+    }
+}
+
+}  // namespace
+
+listing list_task_sites(const trace& loaded, const std::vector<task_site_statistics>& statistics) {
+    listing list;
+    list.columns = {{"Spawned", "name", cell_kind::text},
+                    {"Tasks", "count", cell_kind::count},
+                    {"Wall p50", "p50_ns", cell_kind::time},
+                    {"Wall p90", "p90_ns", cell_kind::time},
+                    {"Wall p99", "p99_ns", cell_kind::time},
+                    {"Wall max", "max_ns", cell_kind::time},
+                    {"Running", "running_ns", cell_kind::time},
+                    {"Suspended", "suspended_ns", cell_kind::time},
+                    {"Queued", "queued_ns", cell_kind::time},
+                    {"Waiting", "waiting_ns", cell_kind::time},
+                    {"Wall", "wall_ns", cell_kind::time},
+                    {"To first wake", "spawn_to_wake_ns", cell_kind::time},
+                    {"State", "states", cell_kind::text},
+                    {"At", "place", cell_kind::source}};
+    for (const task_site_statistics& each : statistics) {
+        row cells{each.name, figure(each.count)};
+        for (const std::int64_t value : {each.wall.p50_ns, each.wall.p90_ns, each.wall.p99_ns, each.wall.max_ns}) {
+            cells.emplace_back(of_ended(each.wall, value));
+        }
+        append_split(cells, each.time);
+        cells.emplace_back(optional_ns(each.wall_ns()));
+        cells.emplace_back(each.spawn_to_wake_count != 0 ? optional_ns(each.spawn_to_wake_ns) : std::nullopt);
+        cells.emplace_back(states_text(each));
+        cells.emplace_back(site_place(loaded, each.site));
+        list.rows.push_back(std::move(cells));
+    }
+    return list;
+}
+
+std::optional<std::uint32_t> find_task(const trace& loaded, std::uint64_t id) {
+    const auto found = std::find_if(loaded.tasks.begin(), loaded.tasks.end(),
+                                    [id](const task_info& each) { return each.id == id; });
+    if (found == loaded.tasks.end()) return std::nullopt;
+    return static_cast<std::uint32_t>(found - loaded.tasks.begin());
+}
+
+listing list_task_awaits(const trace& loaded, std::uint32_t task) {
+    listing list;
+    list.columns = {{"Await", "name", cell_kind::text},
+                    {"Suspended at", "suspend_ns", cell_kind::time},
+                    {"Suspended", "suspended_ns", cell_kind::time},
+                    {"Queued", "queued_ns", cell_kind::time},
+                    {"Waiting", "waiting_ns", cell_kind::time},
+                    {"Total", "total_ns", cell_kind::time},
+                    {"Resumed", "resumed", cell_kind::text},
+                    {"Awaited task", "awaited", cell_kind::count},
+                    {"Woken by task", "waker", cell_kind::count},
+                    {"At", "place", cell_kind::source}};
+    for (const std::uint32_t index : loaded.tasks[task].awaits) {
+        if (index >= loaded.awaits.size()) continue;
+        const await_info& await = loaded.awaits[index];
+        const time_split split = split_of(loaded, await);
+        row cells{site_name(loaded, await.site), optional_ns(await.suspend_ns)};
+        // Resumed without a wake that anybody saw: the two parts are unknown, their sum is not.
+        const bool known = await.wake_ns || !await.resume_ns;
+        cells.emplace_back(known ? optional_ns(split.suspended_ns) : std::nullopt);
+        cells.emplace_back(known ? optional_ns(split.queued_ns) : std::nullopt);
+        cells.emplace_back(optional_ns(split.waiting_ns));
+        cells.emplace_back(optional_ns(split.wall_ns()));
+        cells.emplace_back(std::string(await.resume_ns ? "yes" : "no"));
+        cells.emplace_back(task_id(loaded, await.awaited));
+        cells.emplace_back(task_id(loaded, await.waker));
+        cells.emplace_back(site_place(loaded, await.site));
+        list.rows.push_back(std::move(cells));
+    }
+    return list;
+}
+
+listing list_task_slices(const trace& loaded, std::uint32_t task) {
+    listing list;
+    list.columns = {{"Ran on", "thread", cell_kind::text},
+                    {"From", "start_ns", cell_kind::time},
+                    {"For", "duration_ns", cell_kind::time}};
+    for (const std::uint32_t index : loaded.tasks[task].slices) {
+        if (index >= loaded.slices.size()) continue;
+        const slice& run = loaded.slices[index];
+        list.rows.push_back({thread_name(loaded, run.thread), optional_ns(run.start_ns),
+                             optional_ns(run.end_ns - run.start_ns)});
+    }
+    return list;
+}
+
+}  // namespace coroscope::analysis

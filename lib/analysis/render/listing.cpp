@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/analysis/listing.hpp>
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "csv_writer.hpp"
+#include "listing_json.hpp"
+#include "text_table.hpp"
+#include "utf8.hpp"
+
+namespace coroscope::analysis {
+namespace {
+
+using render::alignment;
+using render::csv_writer;
+using render::json_writer;
+using render::text_column;
+using render::text_table;
+
+bool is_text(cell_kind kind) { return kind == cell_kind::text || kind == cell_kind::source; }
+
+/// Unknown sorts behind everything known.
+std::int64_t rank(const listing_cell& cell) {
+    const auto* number = std::get_if<optional_ns>(&cell);
+    return number != nullptr ? number->value_or(std::numeric_limits<std::int64_t>::min()) : std::numeric_limits<std::int64_t>::min();
+}
+
+std::string text_of(const listing_cell& cell, cell_kind kind, const listing_options& options) {
+    if (const auto* text = std::get_if<std::string>(&cell)) {
+        const std::string clean = text->empty() ? "-" : render::printable(*text);
+        return kind == cell_kind::source ? render::cut_source(clean, options.max_source_column_width)
+                                         : render::cut_name(clean, options.max_text_column_width);
+    }
+    if (std::holds_alternative<not_applicable>(cell)) return "-";
+    const optional_ns& number = std::get<optional_ns>(cell);
+    if (!number) return "unknown";
+    return kind == cell_kind::time ? format_time(*number, options.unit) : std::to_string(*number);
+}
+
+std::vector<std::string> column_texts(const listing& list, std::size_t column, const listing_options& options) {
+    std::vector<std::string> texts;
+    texts.reserve(list.rows.size());
+    for (const auto& row : list.rows) texts.push_back(text_of(row[column], list.columns[column].kind, options));
+    return texts;
+}
+
+text_column laid_out(const listing_column& column, const std::vector<std::string>& texts) {
+    const std::size_t width =
+        render::column_width(texts, column.heading, 0, std::numeric_limits<std::size_t>::max());
+    if (is_text(column.kind)) return {column.heading, width, alignment::left};
+    const std::size_t least = column.kind == cell_kind::time ? std::size_t{10} : std::size_t{1};
+    return {column.heading, std::max(width, least), alignment::right};
+}
+
+template <class Value>
+void write_cell(csv_writer& csv, const Value& value) {
+    csv.cell(value);
+}
+void write_cell(csv_writer& csv, not_applicable) { csv.cell(optional_ns()); }
+
+void write_cell(json_writer& json, const std::string& text) { json.string(text); }
+void write_cell(json_writer& json, const optional_ns& number) {
+    if (number) {
+        json.integer(*number);
+    } else {
+        json.null();
+    }
+}
+void write_cell(json_writer& json, not_applicable) { json.null(); }
+
+}  // namespace
+
+std::string sort_keys_of(const listing& list) {
+    std::string keys;
+    for (const listing_column& column : list.columns) {
+        if (is_text(column.kind)) continue;
+        if (!keys.empty()) keys += ", ";
+        keys += column.key;
+    }
+    return keys;
+}
+
+result<listing> arranged(listing list, const listing_options& options) {
+    if (!options.sort_by.empty()) {
+        const auto found = std::find_if(list.columns.begin(), list.columns.end(), [&](const listing_column& each) {
+            return !is_text(each.kind) && (each.key == options.sort_by || each.key == options.sort_by + "_ns");
+        });
+        if (found == list.columns.end()) {
+            return failure{fmt::format("cannot sort by \"{}\"; one of {}", render::printable(options.sort_by),
+                                       sort_keys_of(list))};
+        }
+        const auto column = static_cast<std::size_t>(found - list.columns.begin());
+        std::stable_sort(list.rows.begin(), list.rows.end(), [column](const auto& left, const auto& right) {
+            return rank(left[column]) > rank(right[column]);
+        });
+    }
+    if (options.row_limit >= 0 && static_cast<std::size_t>(options.row_limit) < list.rows.size()) {
+        list.rows.resize(static_cast<std::size_t>(options.row_limit));
+    }
+    return list;
+}
+
+std::string to_text(const listing& list, const listing_options& options) {
+    std::vector<std::vector<std::string>> texts;
+    std::vector<text_column> columns;
+    for (std::size_t at = 0; at < list.columns.size(); ++at) {
+        texts.push_back(column_texts(list, at, options));
+        columns.push_back(laid_out(list.columns[at], texts.back()));
+    }
+    text_table table(columns);
+    table.headings();
+    table.rule();
+    for (std::size_t row = 0; row < list.rows.size(); ++row) {
+        std::vector<std::string> cells;
+        for (const auto& column : texts) cells.push_back(column[row]);
+        table.row(cells);
+    }
+    return std::move(table).take();
+}
+
+std::string to_csv(const listing& list) {
+    csv_writer csv;
+    for (const listing_column& column : list.columns) csv.cell(std::string_view(column.key));
+    csv.end_row();
+    for (const auto& row : list.rows) {
+        for (const listing_cell& cell : row) {
+            std::visit([&csv](const auto& value) { write_cell(csv, value); }, cell);
+        }
+        csv.end_row();
+    }
+    return std::move(csv).take();
+}
+
+std::string to_json(const listing& list) {
+    json_writer json;
+    render::write_rows(json, list);
+    return std::move(json).take();
+}
+
+void render::write_rows(json_writer& json, const listing& list) {
+    json.begin_array();
+    for (const auto& row : list.rows) {
+        json.begin_object(json_writer::layout::compact);
+        for (std::size_t at = 0; at < row.size(); ++at) {
+            json.key(list.columns[at].key);
+            std::visit([&json](const auto& value) { write_cell(json, value); }, row[at]);
+        }
+        json.end();
+    }
+    json.end();
+}
+
+}  // namespace coroscope::analysis

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a recording ends with: one screen that says where the time went.
+
+#include <coroscope/analysis/table.hpp>
+#include <coroscope/analysis/views.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "places.hpp"
+#include "utf8.hpp"
+
+namespace coroscope::analysis {
+namespace {
+
+/// The listing with these of its columns only, and at most `rows` rows.
+listing excerpt(const listing& list, std::initializer_list<std::string_view> keys, std::int64_t rows) {
+    listing out;
+    std::vector<std::size_t> kept;
+    for (const std::string_view key : keys) {
+        for (std::size_t at = 0; at < list.columns.size(); ++at) {
+            if (list.columns[at].key == key) kept.push_back(at);
+        }
+    }
+    for (const std::size_t at : kept) out.columns.push_back(list.columns[at]);
+    for (const auto& row : list.rows) {
+        if (rows >= 0 && out.rows.size() == static_cast<std::size_t>(rows)) break;
+        out.rows.emplace_back();
+        for (const std::size_t at : kept) out.rows.back().push_back(row[at]);
+    }
+    return out;
+}
+
+std::string section(std::string_view heading, const listing& list, std::size_t of) {
+    if (list.rows.empty()) return {};
+    const std::string which =
+        list.rows.size() < of ? fmt::format(" (the first {} of {})", list.rows.size(), of) : std::string();
+    return fmt::format("\n{}{}\n\n{}", heading, which, to_text(list));
+}
+
+std::string table_section(const trace& loaded, const summary_options& options) {
+    table_input input = table_of(loaded);
+    input.health = {};  // stands at the end, behind everything that it qualifies
+    const auto text = table(input, {.sort_by = "wall", .row_limit = options.table_rows});
+    return text ? *text : std::string();
+}
+
+std::string task_section(const trace& loaded, const summary_options& options) {
+    const listing all = list_task_sites(loaded, task_statistics(loaded));
+    const listing shown = excerpt(all,
+                                  {"name", "count", "p50_ns", "p99_ns", "max_ns", "running_ns", "suspended_ns",
+                                   "queued_ns", "waiting_ns", "place"},
+                                  options.task_rows);
+    return section("Tasks by spawn site", shown, all.rows.size());
+}
+
+std::string await_section(const trace& loaded, const summary_options& options) {
+    const listing all = list_await_sites(loaded, await_statistics(loaded));
+    const listing shown = excerpt(all, {"name", "scope", "count", "total_ns", "max_ns", "place"}, options.await_rows);
+    return section("Where tasks waited", shown, all.rows.size());
+}
+
+std::string part_text(const trace& loaded, const request_part& part) {
+    const std::string place = render::site_place(loaded, part.site);
+    const std::string name = render::printable(part.label.empty() ? "unknown" : part.label);
+    const std::string where = place.empty() ? name : fmt::format("{} at {}", name, render::printable(place));
+    return part.kind == part_kind::self ? "running " + where : where;
+}
+
+}  // namespace
+
+std::string slow_request_sentence(const trace& loaded, const slow_request& request) {
+    const std::int64_t wall = request.wall_ns;
+    const auto span = [wall](std::int64_t part_ns) { return format_span(part_ns, wall); };
+    std::string text = fmt::format("slowest request: {} = {} running + {} suspended + {} queued + {} waiting",
+                                   span(wall), span(request.time.running_ns), span(request.time.suspended_ns),
+                                   span(request.time.queued_ns), span(request.time.waiting_ns));
+    if (!request.parts.empty()) {
+        const request_part& largest = request.parts.front();
+        const bool most = largest.wall_ns() > wall / 2;
+        text += fmt::format(", {} {}", most ? "most of it in" : "the largest part in", part_text(loaded, largest));
+    }
+    return fmt::format("{} ({}, one of {})", text, render::printable(request.name), request.instances);
+}
+
+std::string summary(const trace& loaded, const summary_options& options) {
+    std::string text = table_section(loaded, options);
+    text += task_section(loaded, options);
+    text += await_section(loaded, options);
+    if (const auto request = slowest_request(loaded)) {
+        text += '\n' + slow_request_sentence(loaded, *request) + '\n';
+    }
+    if (text.empty()) text = "Nothing was recorded: no scope and no task ran while the session did.\n";
+    return text + loss_notes(loaded);
+}
+
+}  // namespace coroscope::analysis

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One task, told in full.
+
+#include <coroscope/analysis/views.hpp>
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "json_writer.hpp"
+#include "listing_json.hpp"
+#include "places.hpp"
+#include "utf8.hpp"
+
+namespace coroscope::analysis {
+namespace {
+
+using render::json_writer;
+
+std::string other_task(const trace& loaded, std::uint32_t index) {
+    if (index >= loaded.tasks.size()) return "none";
+    const task_info& task = loaded.tasks[index];
+    return fmt::format("{} ({})", task.id, render::printable(render::site_name(loaded, task.spawn_site)));
+}
+
+std::string moment(const optional_ns& time, const listing_options& options) {
+    return time ? format_time(*time, options.unit) : "unknown";
+}
+
+std::string split_line(const time_split& time) {
+    const std::int64_t wall = time.wall_ns();
+    return fmt::format("{} = {} running + {} suspended + {} queued + {} waiting", format_span(wall),
+                       format_span(time.running_ns, wall), format_span(time.suspended_ns, wall),
+                       format_span(time.queued_ns, wall), format_span(time.waiting_ns, wall));
+}
+
+std::string kind_of(const task_info& task) {
+    if (task.fiber) return "fiber";
+    if (task.asio) return "Asio handler or coroutine";
+    return task.job ? "job" : "coroutine";
+}
+
+json_writer& write_index(json_writer& json, std::string_view key, const trace& loaded, std::uint32_t task) {
+    json.key(key);
+    return task < loaded.tasks.size() ? json.integer(loaded.tasks[task].id) : json.null();
+}
+
+}  // namespace
+
+std::string task_text(const trace& loaded, std::uint32_t index, const listing_options& options) {
+    const task_info& task = loaded.tasks[index];
+    std::string text;
+    const auto line = [&text](std::string_view heading, std::string_view value) {
+        text += fmt::format("{:<12}{}\n", heading, value);
+    };
+    const std::string place = render::site_place(loaded, task.spawn_site);
+    line("Task", other_task(loaded, index));
+    line("Kind", kind_of(task));
+    line("Spawned at", place.empty() ? "unknown" : render::printable(place));
+    line("State", render::state_name(task.state));
+    line("Parent", other_task(loaded, task.parent));
+    line("Awaiter", other_task(loaded, task.awaiter));
+    line("Spawned", task.older_than_session ? "before the session" : moment(task.spawn_ns, options));
+    line("First wake", moment(task.first_wake_ns, options));
+    line("Ended", task.end_ns ? moment(task.end_ns, options) : "not within the session");
+    line("Wall", split_line(task.time));
+    if (task.losses) line("Losses", "records of it were lost; gaps count as waiting");
+    text += "\n" + to_text(list_task_awaits(loaded, index), options);
+    return text + "\n" + to_text(list_task_slices(loaded, index), options);
+}
+
+std::string task_json(const trace& loaded, std::uint32_t index) {
+    const task_info& task = loaded.tasks[index];
+    json_writer json;
+    json.begin_object();
+    json.member("task", task.id).member("name", render::site_name(loaded, task.spawn_site));
+    json.member("place", render::site_place(loaded, task.spawn_site));
+    json.member("kind", kind_of(task)).member("state", render::state_name(task.state));
+    write_index(json, "parent", loaded, task.parent);
+    write_index(json, "awaiter", loaded, task.awaiter);
+    json.member("older_than_session", task.older_than_session).member("losses", task.losses);
+    json.member("spawn_ns", task.spawn_ns).member("first_wake_ns", task.first_wake_ns);
+    json.member("end_ns", task.end_ns).member("spawn_to_wake_ns", task.spawn_to_wake_ns);
+    json.member("running_ns", task.time.running_ns).member("suspended_ns", task.time.suspended_ns);
+    json.member("queued_ns", task.time.queued_ns).member("waiting_ns", task.time.waiting_ns);
+    json.member("wall_ns", task.time.wall_ns());
+    json.key("awaits");
+    render::write_rows(json, list_task_awaits(loaded, index));
+    json.key("slices");
+    render::write_rows(json, list_task_slices(loaded, index));
+    json.end();
+    return std::move(json).take();
+}
+
+}  // namespace coroscope::analysis
