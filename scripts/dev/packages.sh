@@ -23,13 +23,19 @@ probe_compiler() {
 std::suspend_never probe();'
 }
 
+# probe_header SPELLING[,SPELLING…]: one of them will do; packagers install under different names.
 # The file first: it answers even where there is no compiler yet.
 probe_header() {
-    local folder
-    for folder in /usr/local/include /usr/include; do
-        [[ -e $folder/$1 ]] && return 0
+    local folder header
+    local -a spellings
+    IFS=, read -ra spellings <<<"$1"
+    for header in "${spellings[@]}"; do
+        for folder in /usr/local/include /usr/include; do
+            [[ -e $folder/$header ]] && return 0
+        done
+        compile -E - <<<"#include <$header>" && return 0
     done
-    compile -E - <<<"#include <$1>"
+    return 1
 }
 
 # Sources that Meson has fetched (meson subprojects download NAME) do as well as a package.
@@ -192,6 +198,7 @@ install_packages() {
 name_missing() {
     local package check what
     while IFS=$'\t' read -r package check what; do
+        check=${check/,*|/|}
         printf '    %-42s %s (in Debian: %s)\n' "${check%|*}" "$what" "$package" >&2
         [[ $check != *'|'* ]] ||
             printf '    %-42s or: meson subprojects download %s\n' '' "${check#*|}" >&2
