@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chunk_pool.hpp"
+
+#include <algorithm>
+
+namespace coroscope::runtime {
+
+using trace::chunk_header;
+using trace::chunk_state;
+
+namespace {
+
+// Enough for a usual reserve; the helper may allocate when a reserve grows beyond it.
+constexpr std::uint32_t free_queue_room = 2048;
+
+}  // namespace
+
+chunk_pool::chunk_pool(std::byte* base, std::uint32_t chunk_bytes, std::uint32_t capacity,
+                       bool overwrite) noexcept
+    : base_(base),
+      chunk_bytes_(chunk_bytes),
+      capacity_(capacity),
+      overwrite_(overwrite),
+      free_(std::min(capacity, free_queue_room)),
+      producer_(free_) {
+    usable_ = producer_.valid() && handed_over_.create(capacity);
+}
+
+chunk_header* chunk_pool::chunk(std::uint32_t index) const noexcept {
+    return reinterpret_cast<chunk_header*>(base_ + trace::file_header_bytes +
+                                           std::uint64_t{index} * chunk_bytes_);
+}
+
+void chunk_pool::publish(std::uint32_t count) noexcept {
+    const std::uint32_t end = published_ + count;
+    for (; published_ < end; ++published_) {
+        handed_over_.touch(published_);
+        publish_word(chunk(published_), free_chunk_word);  // pairs with open()
+        // Without memory for it the chunk stays unused; the trace is right all the same.
+        free_.enqueue(producer_, published_);
+    }
+}
+
+std::uint32_t chunk_pool::take() noexcept {
+    std::uint32_t index = none;
+    if (free_.try_dequeue_from_producer(producer_, index)) return index;
+    return overwrite_ ? take_oldest() : none;
+}
+
+std::uint32_t chunk_pool::take_oldest() noexcept {
+    const std::uint32_t index = handed_over_.pop();
+    if (index == none) return none;
+    chunk_header& oldest = *chunk(index);
+    count_overwritten(oldest);
+    empty(oldest, chunk_bytes_);
+    return index;
+}
+
+bool chunk_pool::recycle() noexcept {
+    const std::uint32_t index = take_oldest();
+    return index != none && free_.enqueue(producer_, index);
+}
+
+void chunk_pool::count_overwritten(const chunk_header& chunk) noexcept {
+    const std::uint32_t records =
+        measure(chunk, chunk_bytes_).records;  // acquires the chunk's word
+    auto* body = reinterpret_cast<trace::thread_body*>(base_ + chunk.thread_body_offset);
+    add_to_counter(chunk.thread_body_offset != 0 ? &body->overwritten : &header().lost_records,
+                   records);
+}
+
+chunk_header* chunk_pool::open(std::uint32_t index, const opening& what) noexcept {
+    chunk_header* at = chunk(index);
+    load_word(at);  // takes the chunk over: pairs with publish() and empty()
+    at->number = opened_.fetch_add(1, std::memory_order_relaxed) + 1;
+    at->thread = what.thread;
+    at->current_task = what.current_task;
+    at->opened_ticks = what.ticks;
+    const auto* body = reinterpret_cast<const std::byte*>(what.body);
+    at->thread_body_offset = body == nullptr ? 0 : static_cast<std::uint64_t>(body - base_);
+    publish_word(at, chunk_word(what.kind, chunk_state::open));  // pairs with who measures it
+    return at;
+}
+
+void chunk_pool::hand_over(chunk_header* chunk) noexcept {
+    const auto offset = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(chunk) - base_);
+    const trace::chunk_kind kind = kind_of(load_word(chunk));
+    publish_word(chunk,
+                 chunk_word(kind, chunk_state::handed_over));  // pairs with seal() and empty()
+    handed_over_.push(
+        static_cast<std::uint32_t>((offset - trace::file_header_bytes) / chunk_bytes_));
+}
+
+}  // namespace coroscope::runtime

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where a session's chunks live: one mapping of a trace file, or of anonymous memory in the same
+// layout (trace/format.hpp). A helper thread grows it ahead of need, zeroes, checksums and dates;
+// recording threads only take a chunk and hand it over.
+//
+// Threads: acquire() and hand_over() are lock-free, allocate nothing, make no system call (policy
+// wait may block in acquire()) and may be called by any thread while the store is open. The
+// append_*() and slot functions are thread-safe; append_*() take a lock. open() and close() belong
+// to one thread.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <coroscope/trace/buffer.hpp>
+#include <coroscope/trace/format.hpp>
+
+namespace coroscope::runtime {
+
+class chunk_store {
+public:
+    struct settings {
+        const char* path = nullptr;     ///< trace file; null keeps the trace in memory
+        std::uint64_t limit_bytes = 0;  ///< bound of the whole trace, header and metadata included
+        std::uint32_t chunk_bytes = 0;  ///< a multiple of 4096
+        trace::overflow_policy policy = trace::overflow_policy::drop_newest;
+        bool task_table = false;  ///< make the live-task table (overwrite_oldest)
+    };
+
+    chunk_store() noexcept = default;
+    chunk_store(const chunk_store&) = delete;
+    chunk_store& operator=(const chunk_store&) = delete;
+    ~chunk_store();
+
+    /// Creates the trace, its first free chunks and the helper thread. Returns 0 or an errno; a
+    /// trace file that cannot be created is an error, one that cannot grow later is not (the store
+    /// goes on with the chunks that it has and says so in header().write_error).
+    int open(const settings& wanted) noexcept;
+
+    /// The file header in the mapping. Valid while open.
+    trace::file_header& header() noexcept;
+
+    /// An empty chunk for `thread`, its header filled in and its state open, or null when none is
+    /// free: under drop_newest at once; under overwrite_oldest only while every chunk is held by a
+    /// thread (the oldest handed-over chunk is emptied otherwise, and its records are counted in
+    /// its thread's `overwritten`); under wait only when the store closes or the helper cannot make a
+    /// chunk: at the limit, or on a full disk.
+    trace::chunk_header* acquire(std::uint32_t thread, trace::thread_body* body,
+                                 std::uint64_t current_task, std::uint64_t ticks) noexcept;
+
+    /// Gives a filled (or abandoned) chunk back. The caller must not write to it afterwards.
+    void hand_over(trace::chunk_header* chunk) noexcept;
+
+    /// Appends a metadata record: `first` is its first word; the payload is padded with zeros.
+    /// False when there is no room left. Under overwrite_oldest metadata is never overwritten.
+    bool append_metadata(std::uint64_t first, std::uint64_t tag, const void* payload,
+                         std::size_t bytes) noexcept;
+
+    /// Appends a thread record and returns its body, whose counters its thread updates in place;
+    /// null when there is no room left.
+    trace::thread_body* append_thread(std::uint64_t ticks, std::uint32_t thread,
+                                      const trace::thread_body& body) noexcept;
+
+    /// Puts a live task into the task table. False when there is no table, or no free slot near: the
+    /// latter is counted in header().tasks_without_slot.
+    bool put_task(const trace::task_slot& slot) noexcept;
+
+    /// Takes a finished task out of the task table.
+    void take_task(std::uint64_t task) noexcept;
+
+    /// Ends recording: acquire() gives nothing from now on, waiters return, the helper ends. Open
+    /// chunks are sealed as far as they are written. Replaces the mapping by anonymous memory, so
+    /// that a thread that still writes harms nobody; the address space is kept until
+    /// release_mapping(). A file is cut to the chunks in use and closed; a trace in memory is
+    /// copied into the result (empty for a file, or when memory is short).
+    trace::buffer close() noexcept;
+
+    /// Unmaps. Precondition: closed, and no thread holds a chunk of this store any more.
+    void release_mapping() noexcept;
+
+    /// In a forked child: leaves the parent's trace alone. The mapping becomes private anonymous
+    /// memory, the file is closed, nothing of the parent's threads is waited for.
+    void abandon_after_fork() noexcept;
+
+private:
+    struct state;
+    state* state_ = nullptr;
+};
+
+}  // namespace coroscope::runtime

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clock.hpp"
+
+#include <cstring>
+#include <ctime>
+
+#include <coroscope/detail/ticks.hpp>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#endif
+
+namespace coroscope::runtime {
+namespace {
+
+constexpr int tries = 8;  // the first ones fault the clock's pages in
+
+std::int64_t system_clock_ns(clockid_t clock) noexcept {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+#if defined(__x86_64__)
+
+bool counter_is_invariant() noexcept {
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    return __get_cpuid(0x8000'0007, &a, &b, &c, &d) != 0 && (d & (1U << 8)) != 0;
+}
+
+// The kernel may have made rdtsc fatal in this process.
+bool counter_may_be_read() noexcept {
+    int permission = PR_TSC_ENABLE;
+    return ::prctl(PR_GET_TSC, &permission) != 0 || permission == PR_TSC_ENABLE;
+}
+
+// The kernel takes a counter that drifts between processors off this list. Where it cannot be read,
+// the processor's word stands.
+bool kernel_trusts_counter() noexcept {
+    const int file = ::open("/sys/devices/system/clocksource/clocksource0/available_clocksource",
+                            O_RDONLY | O_CLOEXEC);
+    if (file < 0) return true;
+    char names[256] = {};
+    const ssize_t bytes = ::read(file, names, sizeof(names) - 1);
+    ::close(file);
+    return bytes <= 0 || std::strstr(names, "tsc") != nullptr;
+}
+
+trace::clock_source find_tick_source() noexcept {
+    const bool usable = counter_is_invariant() && counter_may_be_read() && kernel_trusts_counter();
+    return usable ? trace::clock_source::tsc : trace::clock_source::monotonic_ns;
+}
+
+#elif defined(__aarch64__)
+
+trace::clock_source find_tick_source() noexcept { return trace::clock_source::cntvct; }
+
+#else
+
+trace::clock_source find_tick_source() noexcept { return trace::clock_source::monotonic_ns; }
+
+#endif
+
+}  // namespace
+
+trace::clock_source tick_source() noexcept {
+    static const trace::clock_source found = find_tick_source();
+    return found;
+}
+
+std::uint64_t current_ticks() noexcept {
+    return tick_source() == trace::clock_source::monotonic_ns ? detail::monotonic_ticks()
+                                                              : detail::counter_ticks();
+}
+
+trace::clock_point take_clock_point() noexcept {
+    trace::clock_point best{};
+    std::uint64_t narrowest = ~std::uint64_t{0};
+    for (int i = 0; i < tries; ++i) {
+        const std::uint64_t before = current_ticks();
+        const std::int64_t monotonic = system_clock_ns(CLOCK_MONOTONIC);
+        const std::int64_t realtime = system_clock_ns(CLOCK_REALTIME);
+        const std::uint64_t width = current_ticks() - before;
+        if (width >= narrowest) continue;
+        narrowest = width;
+        best = {before + width / 2, monotonic, realtime};
+    }
+    return best;
+}
+
+}  // namespace coroscope::runtime
+
+namespace coroscope::detail {
+
+std::uint64_t monotonic_ticks() noexcept {
+    return static_cast<std::uint64_t>(runtime::system_clock_ns(CLOCK_MONOTONIC));
+}
+
+}  // namespace coroscope::detail

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapping.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14; C libraries name it later than kernels know it
+#endif
+
+namespace coroscope::runtime {
+namespace {
+
+// Allocates blocks by writing, so that a full disk is an error here and not a signal later.
+int write_zeros(int file, std::uint64_t from, std::uint64_t to) noexcept {
+    static constexpr char zeros[16384] = {};
+    while (from < to) {
+        const std::size_t bytes = std::min<std::uint64_t>(sizeof(zeros), to - from);
+        const ssize_t written = ::pwrite(file, zeros, bytes, static_cast<off_t>(from));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        if (written == 0) return ENOSPC;
+        from += static_cast<std::uint64_t>(written);
+    }
+    return 0;
+}
+
+void touch_pages(std::byte* from, std::uint64_t bytes, std::uint64_t page) noexcept {
+    // A read-modify-write that changes nothing: a neighbour's bytes may share the first page.
+    for (std::uint64_t at = 0; at < bytes; at += page)
+        __atomic_fetch_or(reinterpret_cast<unsigned char*>(from + at), 0, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+int mapping::create(const char* path, std::uint64_t bytes) noexcept {
+    page_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    if (path != nullptr)
+        if (const int error = open_file(path); error != 0) return error;
+    const int flags = path != nullptr ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file_, 0);
+    if (at == MAP_FAILED) {
+        const int error = errno;
+        remove_file(path);
+        return error;
+    }
+    base_ = static_cast<std::byte*>(at);
+    reserved_ = bytes;
+    usable_ = 0;
+    return 0;
+}
+
+int mapping::open_file(const char* path) noexcept {
+    file_ = ::open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file_ < 0) return errno;
+    struct stat about{};
+    int error = 0;
+    if (::fstat(file_, &about) != 0)
+        error = errno;
+    else if (!S_ISREG(about.st_mode))
+        error = EINVAL;
+    // To cut a file that another process has mapped would kill that process.
+    else if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        error = EBUSY;
+    else if (::ftruncate(file_, 0) != 0)
+        error = errno;
+    if (error != 0) close_file();
+    return error;
+}
+
+int mapping::grow(std::uint64_t bytes) noexcept {
+    if (bytes <= usable_) return 0;
+    if (file_ >= 0)
+        if (const int error = allocate(usable_, bytes); error != 0) return error;
+    if (const int error = populate(usable_, bytes); error != 0) return error;
+    usable_ = bytes;
+    return 0;
+}
+
+int mapping::allocate(std::uint64_t from, std::uint64_t to) noexcept {
+    while (!writes_zeros_) {
+        if (::fallocate(file_, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) == 0)
+            return 0;
+        if (errno == EOPNOTSUPP || errno == ENOSYS)
+            writes_zeros_ = true;
+        else if (errno != EINTR)
+            return errno;
+    }
+    return write_zeros(file_, from, to);
+}
+
+int mapping::populate(std::uint64_t from, std::uint64_t to) const noexcept {
+    const std::uint64_t start = from / page_ * page_;
+    std::byte* const at = base_ + start;
+    while (::madvise(at, to - start, MADV_POPULATE_WRITE) != 0) {
+        if (errno == EINVAL) {  // an older kernel
+            touch_pages(at, to - start, page_);
+            return 0;
+        }
+        if (errno == EFAULT) return EIO;  // a touch would have raised SIGBUS
+        if (errno != EAGAIN && errno != EINTR) return errno;
+    }
+    return 0;
+}
+
+std::byte* mapping::second_view() const noexcept {
+    void* at = ::mmap(nullptr, usable_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+}
+
+void mapping::drop_view(std::byte* view) const noexcept { ::munmap(view, usable_); }
+
+bool mapping::cut_off() noexcept {
+    if (base_ == nullptr) return false;
+    return ::mmap(base_, reserved_, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+void mapping::discard(std::byte* from, std::uint64_t bytes) const noexcept {
+    const auto start = static_cast<std::uint64_t>(from - base_);
+    const std::uint64_t first = (start + page_ - 1) / page_ * page_;
+    const std::uint64_t end = (start + bytes) / page_ * page_;
+    if (first < end) ::madvise(base_ + first, end - first, MADV_DONTNEED);
+}
+
+void mapping::truncate_file(std::uint64_t bytes) const noexcept {
+    while (::ftruncate(file_, static_cast<off_t>(bytes)) != 0 && errno == EINTR) {
+    }
+}
+
+void mapping::close_file() noexcept {
+    if (file_ >= 0) ::close(file_);
+    file_ = -1;
+}
+
+void mapping::remove_file(const char* path) noexcept {
+    if (file_ >= 0) ::unlink(path);
+    close_file();
+}
+
+void mapping::unmap() noexcept {
+    if (base_ != nullptr) ::munmap(base_, reserved_);
+    base_ = nullptr;
+}
+
+}  // namespace coroscope::runtime

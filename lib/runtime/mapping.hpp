@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One reservation of address space for a whole trace, over a file or over anonymous memory, that
+// becomes usable from its beginning on as it grows. What grow() has granted never faults on a full
+// disk: its blocks are allocated and its pages present.
+//
+// Threads: one at a time; the memory itself is anybody's.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace coroscope::runtime {
+
+class mapping {
+public:
+    mapping() noexcept = default;
+    mapping(const mapping&) = delete;
+    mapping& operator=(const mapping&) = delete;
+
+    /// Reserves `bytes`, over a new file at `path` (null: over memory). Returns 0 or an errno; a
+    /// file that another process records into is EBUSY.
+    int create(const char* path, std::uint64_t bytes) noexcept;
+
+    /// Makes the first `bytes` usable. Returns 0 or an errno, and then grants nothing more. A file
+    /// size limit raises SIGXFSZ in the calling thread, which is to block it.
+    int grow(std::uint64_t bytes) noexcept;
+
+    std::byte* base() const noexcept { return base_; }
+    std::uint64_t reserved() const noexcept { return reserved_; }
+    std::uint64_t usable() const noexcept { return usable_; }
+    bool has_file() const noexcept { return file_ >= 0; }
+
+    /// The file's usable bytes at a second place, or null. To be given back by drop_view().
+    std::byte* second_view() const noexcept;
+    void drop_view(std::byte* view) const noexcept;
+
+    /// Puts empty anonymous memory in the place of the mapping, at once. False when the system
+    /// refuses: then the mapping is as before.
+    bool cut_off() noexcept;
+
+    /// Returns the memory of a part, whose content becomes zero, to the system.
+    void discard(std::byte* from, std::uint64_t bytes) const noexcept;
+
+    void truncate_file(std::uint64_t bytes) const noexcept;
+    void close_file() noexcept;
+    void remove_file(const char* path) noexcept;
+    void unmap() noexcept;
+
+private:
+    int open_file(const char* path) noexcept;
+    int allocate(std::uint64_t from, std::uint64_t to) noexcept;
+    int populate(std::uint64_t from, std::uint64_t to) const noexcept;
+
+    std::byte* base_ = nullptr;
+    std::uint64_t reserved_ = 0;
+    std::uint64_t usable_ = 0;
+    std::uint64_t page_ = 4096;
+    int file_ = -1;
+    bool writes_zeros_ = false;  // the file system cannot allocate without writing
+};
+
+}  // namespace coroscope::runtime

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Records of chunks of kind metadata: sites, strings, threads, clock points. They are appended
+// under a lock, never overwritten, and a few chunks are kept aside for them, so that what was
+// recorded can be named after the last free chunk is gone.
+//
+// Thread-safe.
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include <coroscope/trace/format.hpp>
+
+#include "chunk_pool.hpp"
+
+namespace coroscope::runtime {
+
+class metadata_log {
+public:
+    explicit metadata_log(chunk_pool& pool) noexcept;
+
+    /// Appends a record and returns its payload's place in the trace; null when there is no room or
+    /// the tag does not fit the payload.
+    std::byte* append(std::uint64_t first, std::uint64_t tag, const void* payload,
+                      std::size_t bytes) noexcept;
+
+    /// Takes chunks aside where fewer are than should be.
+    void keep_spares() noexcept;
+
+private:
+    static constexpr std::uint32_t most_spares = 2;
+
+    std::byte* room(std::size_t bytes, std::uint64_t ticks) noexcept;
+
+    chunk_pool& pool_;
+    std::mutex lock_;
+    std::uint32_t spares_wanted_;
+    std::uint32_t spares_ = 0;
+    std::uint32_t spare_[most_spares] = {};
+    std::byte* cursor_ = nullptr;
+    std::byte* end_ = nullptr;
+};
+
+}  // namespace coroscope::runtime

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A lock-free first-in-first-out queue of chunk indices (Michael and Scott, 1996): strictly
+// ordered, any number of producers and consumers, and a thread that stops half-way through an
+// operation hinders no other. Every index below the capacity may stand in it once, so it never
+// fills and never allocates after create(). All zeros is its empty state; pages of the mapping that
+// no index has reached are never touched.
+
+#include <atomic>
+#include <cstdint>
+
+#include <sys/mman.h>
+
+namespace coroscope::runtime {
+
+class ordered_queue {
+public:
+    static constexpr std::uint32_t none = 0xffff'ffff;
+
+    /// Room for the indices below `capacity`. False when there is no memory.
+    bool create(std::uint32_t capacity) noexcept {
+        bytes_ = (std::uint64_t{capacity} + first_chunk_node) * sizeof(cell);
+        void* at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at == MAP_FAILED) return false;
+        cells_ = static_cast<cell*>(at);
+        head_.store(dummy_node);
+        tail_.store(dummy_node);
+        return true;
+    }
+
+    void destroy() noexcept {
+        if (cells_ != nullptr) ::munmap(cells_, bytes_);
+        cells_ = nullptr;
+    }
+
+    /// Faults the pages of `index` in, so that no push() has to.
+    void touch(std::uint32_t index) noexcept {
+        cells_[index + first_chunk_node].node.store(0, std::memory_order_relaxed);
+    }
+
+    /// Precondition: `index` does not stand in the queue, and the caller owns it.
+    void push(std::uint32_t index) noexcept {
+        const std::uint32_t node = node_of(index);
+        std::atomic<std::uint64_t>& next = cells_[node].next;
+        cells_[node].index.store(index, std::memory_order_relaxed);
+        next.store(bump(next.load(std::memory_order_relaxed), no_node), std::memory_order_relaxed);
+        append(node);
+    }
+
+    /// The index that was pushed first, or none.
+    std::uint32_t pop() noexcept {
+        for (;;) {
+            std::uint64_t head =
+                head_.load(std::memory_order_acquire);  // pairs with the exchanges of head_
+            std::uint64_t tail =
+                tail_.load(std::memory_order_acquire);  // pairs with advance_tail()
+            const std::uint64_t next = next_of(head);
+            if (head != head_.load(std::memory_order_acquire))
+                continue;  // `next` may be of another life
+            if (node_in(next) == no_node) return none;
+            if (node_in(head) == node_in(tail)) {  // a producer has linked, but not moved the tail
+                advance_tail(tail, next);
+                continue;
+            }
+            const std::uint32_t index = cells_[node_in(next)].index.load(std::memory_order_relaxed);
+            // Release: hands the old dummy node on, pairs with the loads of head_ above.
+            if (!head_.compare_exchange_weak(head, bump(head, node_in(next)),
+                                             std::memory_order_acq_rel, std::memory_order_relaxed))
+                continue;
+            cells_[index + first_chunk_node].node.store(node_in(head), std::memory_order_relaxed);
+            return index;
+        }
+    }
+
+private:
+    // Links and ends of the queue: node (low 32 bits) | count of changes, against reuse in between.
+    static constexpr std::uint32_t no_node = 0;
+    static constexpr std::uint32_t dummy_node = 1;
+    static constexpr std::uint32_t first_chunk_node = 2;
+
+    struct cell {
+        std::atomic<std::uint64_t> next;   // of the node
+        std::atomic<std::uint32_t> index;  // that the node carries
+        std::atomic<std::uint32_t> node;   // of the chunk of the same place; 0: its first one
+    };
+    static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+    static std::uint32_t node_in(std::uint64_t link) noexcept {
+        return static_cast<std::uint32_t>(link);
+    }
+    static std::uint64_t bump(std::uint64_t link, std::uint32_t node) noexcept {
+        return ((link >> 32) + 1) << 32 | node;
+    }
+
+    // Acquire: pairs with the link in append(), so that the linked node's index is seen.
+    std::uint64_t next_of(std::uint64_t link) noexcept {
+        return cells_[node_in(link)].next.load(std::memory_order_acquire);
+    }
+
+    // A popped index leaves its node behind as the dummy and takes the old dummy with it.
+    std::uint32_t node_of(std::uint32_t index) noexcept {
+        const std::uint32_t node =
+            cells_[index + first_chunk_node].node.load(std::memory_order_relaxed);
+        return node != no_node ? node : index + first_chunk_node;
+    }
+
+    void append(std::uint32_t node) noexcept {
+        for (;;) {
+            std::uint64_t tail =
+                tail_.load(std::memory_order_acquire);  // pairs with advance_tail()
+            std::uint64_t next = next_of(tail);
+            if (tail != tail_.load(std::memory_order_acquire))
+                continue;  // `next` may be of another life
+            if (node_in(next) != no_node) {
+                advance_tail(tail, next);
+                continue;
+            }
+            // Release: publishes the node's index and its empty link, pairs with next_of().
+            const std::uint64_t link = bump(next, node);
+            if (!cells_[node_in(tail)].next.compare_exchange_weak(
+                    next, link, std::memory_order_release, std::memory_order_relaxed))
+                continue;
+            advance_tail(tail, link);
+            return;
+        }
+    }
+
+    void advance_tail(std::uint64_t& tail, std::uint64_t next) noexcept {
+        // Release: pairs with the loads of tail_; failure means that another thread moved it.
+        tail_.compare_exchange_strong(tail, bump(tail, node_in(next)), std::memory_order_release,
+                                      std::memory_order_relaxed);
+    }
+
+    alignas(64) std::atomic<std::uint64_t> head_{dummy_node};
+    alignas(64) std::atomic<std::uint64_t> tail_{dummy_node};
+    alignas(64) cell* cells_ = nullptr;
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace coroscope::runtime

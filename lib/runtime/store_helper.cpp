@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store_helper.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+
+#include <unistd.h>
+
+#include "chunk.hpp"
+#include "clock.hpp"
+#include "futex.hpp"
+#include "store_state.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+constexpr long shortest_period_ns = 500'000;
+constexpr long usual_period_ns = 2'000'000;
+// A thread that writes nothing but records fills about a gigabyte per second. The reserve below
+// bridges this sleep on every processor, so that a burst out of silence loses nothing.
+constexpr long longest_period_ns = 8'000'000;
+constexpr std::uint64_t reserve_bytes_per_processor = std::uint64_t{8} << 20;
+constexpr long most_processors = 4;
+constexpr std::uint64_t reserve_share = 4;  // of the trace's limit at most one in so many
+
+constexpr std::uint64_t first_growth_bytes = std::uint64_t{2} << 20;  // what open() waits for
+constexpr std::uint64_t growth_step_bytes = std::uint64_t{4} << 20;   // published before the next
+constexpr std::uint32_t recycled_share = 8;  // of the ring, emptied ahead: one in so many at most
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+// Clock records grow rarer as a session grows older: their number is logarithmic in its length.
+constexpr std::uint32_t records_per_period = 256;
+
+std::int64_t monotonic_now() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * second_ns + now.tv_nsec;
+}
+
+// All signals stay with the program's threads. SIGXFSZ above all: it is raised in the thread that
+// grows a file beyond the limit, where it is to be an error and no death.
+class blocked_signals {
+public:
+    blocked_signals() noexcept {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    blocked_signals(const blocked_signals&) = delete;
+    blocked_signals& operator=(const blocked_signals&) = delete;
+    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_{};
+};
+
+// `ticks` is 0, "not taken", while the others change: a process may be killed in between.
+void store_last_point(trace::file_header& header, const trace::clock_point& now) noexcept {
+    publish_word(&header.last.ticks, 0);
+    publish_word(&header.last.monotonic_ns, static_cast<std::uint64_t>(now.monotonic_ns));
+    publish_word(&header.last.realtime_ns, static_cast<std::uint64_t>(now.realtime_ns));
+    publish_word(&header.last.ticks, now.ticks);
+}
+
+}  // namespace
+
+int store_helper::start() noexcept {
+    {
+        const blocked_signals inherited;
+        if (const int error = ::pthread_create(&thread_, nullptr, run, this); error != 0)
+            return error;
+    }
+    constexpr auto starting = static_cast<std::uint32_t>(phase::starting);
+    // Acquire: pairs with the signal in run(); prepare() is done then.
+    while (phase_.load(std::memory_order_acquire) == starting)
+        futex_wait(phase_, starting, second_ns - 1);
+    if (start_error_ != 0) ::pthread_join(thread_, nullptr);
+    return start_error_;
+}
+
+void store_helper::stop() noexcept {
+    stopping_.store(true, std::memory_order_relaxed);
+    hurry();
+    ::pthread_join(thread_, nullptr);
+}
+
+void store_helper::hurry() noexcept { futex_signal(bell_); }
+
+void* store_helper::run(void* self) noexcept {
+    auto& helper = *static_cast<store_helper*>(self);
+    ::pthread_setname_np(::pthread_self(), "coroscope");
+    helper.prepare();
+    const bool good = helper.start_error_ == 0;
+    futex_signal(helper.phase_);  // any change from `starting` will do
+    if (good) helper.serve();
+    return nullptr;
+}
+
+void store_helper::prepare() noexcept {
+    chunk_pool& pool = parts_.pool;
+    start_error_ = parts_.map.grow(trace::file_header_bytes);
+    if (start_error_ != 0) return;
+    fill_header();
+    const bool tasks = parts_.settings.task_table;
+    const std::uint32_t table =
+        tasks ? task_table::wanted_chunks(pool.capacity(), pool.chunk_bytes()) : 0;
+    const auto first = static_cast<std::uint32_t>(first_growth_bytes / pool.chunk_bytes()) + table;
+    grow(std::min(std::max(first, 4U), pool.capacity()));
+    if (tasks) parts_.tasks.create(std::min(table, pool.published()), parts_.header().start.ticks);
+    parts_.metadata.keep_spares();
+
+    const auto processors = static_cast<std::uint64_t>(
+        std::clamp(::sysconf(_SC_NPROCESSORS_ONLN), 1L, most_processors));
+    base_reserve_ =
+        static_cast<std::uint32_t>(processors * reserve_bytes_per_processor / pool.chunk_bytes());
+}
+
+void store_helper::fill_header() noexcept {
+    trace::file_header& header = parts_.header();
+    header.version = trace::format_version;
+    header.header_bytes = trace::file_header_bytes;
+    header.chunk_bytes = parts_.settings.chunk_bytes;
+    header.policy = parts_.settings.policy;
+    header.clock = tick_source();
+    header.process_id = static_cast<std::uint32_t>(::getpid());
+    header.start = take_clock_point();
+    header.last = header.start;
+    header.limit_bytes = parts_.settings.limit_bytes;
+    publish_word(&header.magic, trace::file_magic);
+    record_period_ns_ = second_ns;
+    next_point_ns_ = next_record_ns_ = header.start.monotonic_ns + second_ns;
+}
+
+void store_helper::serve() noexcept {
+    while (!stopping_.load(std::memory_order_relaxed)) {
+        const std::uint32_t bell = bell_.load(std::memory_order_acquire);  // pairs with hurry()
+        const std::uint64_t opened = parts_.pool.opened();
+        consumed_ = opened - opened_before_;
+        opened_before_ = opened;
+        if (parts_.settings.policy != trace::overflow_policy::overwrite_oldest) seal_handed_over();
+        keep_reserve();
+        parts_.metadata.keep_spares();
+        release_waiters();
+        date();
+        adapt_period();
+        if (!stopping_.load(std::memory_order_relaxed)) futex_wait(bell_, bell, period_ns_);
+    }
+}
+
+void store_helper::seal_handed_over() noexcept {
+    for (;;) {
+        const std::uint32_t index = parts_.pool.pop_handed_over();
+        if (index == chunk_pool::none) return;
+        seal(*parts_.pool.chunk(index), parts_.pool.chunk_bytes());
+        // The reserve comes first when chunks go faster than they are sealed.
+        if (parts_.pool.free_chunks() < wanted_free() / 2 && may_grow()) return;
+    }
+}
+
+std::uint32_t store_helper::wanted_free() const noexcept {
+    const std::uint32_t capacity = parts_.pool.capacity();
+    const std::uint64_t base = std::min<std::uint64_t>(base_reserve_, capacity / reserve_share);
+    const std::uint64_t threads = parts_.threads_seen.load(std::memory_order_relaxed);
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(base + 2 * threads + 4 * consumed_, capacity));
+}
+
+bool store_helper::may_grow() const noexcept {
+    return parts_.pool.published() < parts_.pool.capacity() &&
+           (retry_growth_ns_ == 0 || monotonic_now() >= retry_growth_ns_);
+}
+
+void store_helper::keep_reserve() noexcept {
+    chunk_pool& pool = parts_.pool;
+    const std::uint32_t wanted = wanted_free();
+    while (!stopping_.load(std::memory_order_relaxed)) {
+        const auto free = static_cast<std::uint32_t>(pool.free_chunks());
+        if (free >= wanted) return;
+        if (may_grow()) {
+            grow(std::min(wanted - free, pool.capacity() - pool.published()));
+        } else {
+            const bool overwrites =
+                parts_.settings.policy == trace::overflow_policy::overwrite_oldest;
+            if (!overwrites || free >= pool.published() / recycled_share || !pool.recycle()) return;
+        }
+    }
+}
+
+// Grows by as many of `chunks` as one step and the disk allow; false when by none.
+bool store_helper::grow(std::uint32_t chunks) noexcept {
+    chunk_pool& pool = parts_.pool;
+    const auto step = static_cast<std::uint32_t>(growth_step_bytes / pool.chunk_bytes());
+    trace::file_header& header = parts_.header();
+    int error = 0;
+    for (chunks = std::min(chunks, std::max(step, 1U)); chunks != 0; chunks /= 2) {
+        error = parts_.map.grow(trace::file_header_bytes +
+                                (std::uint64_t{pool.published()} + chunks) * pool.chunk_bytes());
+        if (error != 0) continue;
+        // The count first: a trace may have fewer chunks in use than it has room for.
+        publish_word(&header.chunk_count, std::uint64_t{pool.published()} + chunks);
+        pool.publish(chunks);
+        retry_growth_ns_ = 0;
+        return true;
+    }
+    if (header.write_error == 0)
+        publish_word(&header.write_error, static_cast<std::uint64_t>(error));
+    retry_growth_ns_ = monotonic_now() + second_ns;  // space may come back
+    return false;
+}
+
+void store_helper::release_waiters() noexcept {
+    const bool exhausted =
+        parts_.pool.published() == parts_.pool.capacity() || retry_growth_ns_ != 0;
+    // Release: pairs with the acquire in wait_for_chunk(); what was published before is seen there.
+    parts_.exhausted.store(exhausted, std::memory_order_release);
+    if (parts_.waiters.load(std::memory_order_relaxed) != 0) futex_signal(parts_.chunks_changed);
+}
+
+void store_helper::date() noexcept {
+    if (monotonic_now() < next_point_ns_) return;
+    const trace::clock_point now = take_clock_point();
+    store_last_point(parts_.header(), now);
+    next_point_ns_ = now.monotonic_ns + second_ns;
+    if (now.monotonic_ns < next_record_ns_) return;
+    const std::int64_t body[2] = {now.monotonic_ns, now.realtime_ns};
+    parts_.metadata.append(now.ticks, trace::make_tag(trace::record_kind::clock, 0, 0), body,
+                           sizeof(body));
+    if (++records_at_period_ == records_per_period) {
+        records_at_period_ = 0;
+        record_period_ns_ *= 2;
+    }
+    next_record_ns_ = now.monotonic_ns + record_period_ns_;
+}
+
+void store_helper::adapt_period() noexcept {
+    if (consumed_ == 0)
+        period_ns_ = std::clamp(period_ns_ * 2, shortest_period_ns, longest_period_ns);
+    else
+        period_ns_ =
+            parts_.pool.free_chunks() < wanted_free() / 2 ? shortest_period_ns : usual_period_ns;
+}
+
+}  // namespace coroscope::runtime

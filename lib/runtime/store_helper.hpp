@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The store's thread. It keeps a reserve of free chunks ahead of the recording threads, seals what
+// they hand over and dates the trace; so they never allocate, fault, checksum or call the system.
+// Nobody wakes it but policy wait and the end: it looks by itself, more often when chunks go.
+//
+// start() and stop() belong to the thread that opens and closes the store.
+
+#include <atomic>
+#include <cstdint>
+
+#include <pthread.h>
+
+namespace coroscope::runtime {
+
+struct store_parts;
+
+class store_helper {
+public:
+    explicit store_helper(store_parts& parts) noexcept : parts_(parts) {}
+    store_helper(const store_helper&) = delete;
+    store_helper& operator=(const store_helper&) = delete;
+
+    /// Starts the thread and returns when it has written the file header and made the first chunks
+    /// (fewer or none on a full disk). Returns 0 or an errno: no thread, no room for the header.
+    int start() noexcept;
+
+    /// Ends the thread.
+    void stop() noexcept;
+
+    /// Wakes the thread. Makes a system call.
+    void hurry() noexcept;
+
+private:
+    enum class phase : std::uint32_t { starting, running, failed };
+
+    static void* run(void* self) noexcept;
+    void prepare() noexcept;
+    void serve() noexcept;
+    void fill_header() noexcept;
+    void seal_handed_over() noexcept;
+    void keep_reserve() noexcept;
+    bool grow(std::uint32_t chunks) noexcept;
+    bool may_grow() const noexcept;
+    std::uint32_t wanted_free() const noexcept;
+    void release_waiters() noexcept;
+    void date() noexcept;
+    void adapt_period() noexcept;
+
+    store_parts& parts_;
+    pthread_t thread_{};
+    std::atomic<std::uint32_t> bell_{0};  // futex the thread sleeps on
+    std::atomic<std::uint32_t> phase_{static_cast<std::uint32_t>(phase::starting)};
+    std::atomic<bool> stopping_{false};
+    int start_error_ = 0;
+
+    // The thread's own.
+    std::uint32_t base_reserve_ = 0;   // free chunks to have when nothing is going on
+    std::uint64_t opened_before_ = 0;  // chunks opened up to the last turn
+    std::uint64_t consumed_ = 0;       // chunks opened during the last period
+    long period_ns_ = 0;
+    std::int64_t retry_growth_ns_ = 0;  // not before; 0: growth has not failed
+    std::int64_t next_point_ns_ = 0;
+    std::int64_t next_record_ns_ = 0;
+    std::int64_t record_period_ns_ = 0;
+    std::uint32_t records_at_period_ = 0;
+};
+
+}  // namespace coroscope::runtime
