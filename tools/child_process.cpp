@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "child_process.hpp"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace coroscope::tools {
+namespace {
+
+constexpr std::array forwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+/// The signal handler's view of the child; 0 while there is none.
+std::atomic<pid_t> child{0};
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+/// A terminal signals the whole foreground group, so the child has it already.
+void forward(int signal, siginfo_t* from, void*) {
+    const int saved = errno;
+    const pid_t to = child.load(std::memory_order_relaxed);
+    if (to > 0 && from->si_code <= 0) ::kill(to, signal);
+    errno = saved;
+}
+
+sigset_t forwarded_set() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : forwarded) sigaddset(&set, signal);
+    return set;
+}
+
+/// Keeps the forwarded signals back until the child's id is known, then forwards them until the end of
+/// its life; one that came in between is delivered late, not lost.
+class forwarding {
+public:
+    forwarding() {
+        const sigset_t set = forwarded_set();
+        sigprocmask(SIG_BLOCK, &set, &mask_before_);
+    }
+    forwarding(const forwarding&) = delete;
+    forwarding& operator=(const forwarding&) = delete;
+    ~forwarding() {
+        child.store(0, std::memory_order_relaxed);
+        for (std::size_t at = 0; at < forwarded.size() && installed_; ++at) {
+            sigaction(forwarded[at], &before_[at], nullptr);
+        }
+        sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+    }
+
+    void start(pid_t to) {
+        child.store(to, std::memory_order_relaxed);
+        struct sigaction action {};
+        action.sa_sigaction = forward;
+        action.sa_flags = SA_SIGINFO | SA_RESTART;
+        sigemptyset(&action.sa_mask);
+        for (std::size_t at = 0; at < forwarded.size(); ++at) sigaction(forwarded[at], &action, &before_[at]);
+        installed_ = true;
+        sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+    }
+
+    [[nodiscard]] const sigset_t& mask_before() const noexcept { return mask_before_; }
+
+private:
+    sigset_t mask_before_{};
+    std::array<struct sigaction, forwarded.size()> before_{};
+    bool installed_ = false;
+};
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (std::string& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+/// In the child: becomes the program, or says over the pipe why not.
+[[noreturn]] void become(std::vector<std::string> program, std::vector<std::string> environment,
+                         const sigset_t& mask, int failure_pipe) {
+    std::signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
+    for (char* variable : pointers_to(environment)) {
+        if (variable != nullptr) ::putenv(variable);
+    }
+    ::execvp(program.front().c_str(), pointers_to(program).data());
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = ::write(failure_pipe, &error, sizeof error);
+    ::_exit(127);
+}
+
+/// Waits for the end without reaping first: until then the id that signals go to cannot be reused.
+int wait_for(pid_t id) {
+    siginfo_t ended{};
+    while (::waitid(P_PID, static_cast<id_t>(id), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {}
+    child.store(0, std::memory_order_relaxed);
+    int status = 0;
+    while (::waitpid(id, &status, 0) < 0 && errno == EINTR) {}
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+child_result run_child(const std::vector<std::string>& program, const std::vector<std::string>& environment) {
+    int failure_pipe[2];
+    if (::pipe2(failure_pipe, O_CLOEXEC) != 0) return {.start_error = errno};
+    forwarding signals;
+    const pid_t id = ::fork();
+    if (id == 0) become(program, environment, signals.mask_before(), failure_pipe[1]);
+    child_result result{.start_error = id < 0 ? errno : 0};
+    ::close(failure_pipe[1]);
+    if (id > 0) {
+        signals.start(id);
+        // Ends at once when the program starts: the pipe closes with exec.
+        int error = 0;
+        while (::read(failure_pipe[0], &error, sizeof error) < 0 && errno == EINTR) {}
+        result.start_error = error;
+        result.exit_code = wait_for(id);
+    }
+    ::close(failure_pipe[0]);
+    return result;
+}
+
+}  // namespace coroscope::tools

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Runs one program to its end and passes on to it the signals that ask us to end.
+
+#include <string>
+#include <vector>
+
+namespace coroscope::tools {
+
+struct child_result {
+    int start_error = 0;  ///< errno where the program could not be started
+    int exit_code = 0;    ///< the program's; 128 + the signal that killed it
+};
+
+/// Runs `program` with `environment` ("NAME=value") added to ours. SIGINT, SIGTERM, SIGHUP and SIGQUIT
+/// that somebody sends us go on to it; those that a terminal sends reach it anyway.
+[[nodiscard]] child_result run_child(const std::vector<std::string>& program,
+                                     const std::vector<std::string>& environment);
+
+}  // namespace coroscope::tools

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/analysis/views.hpp>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child_process.hpp"
+#include "data_command.hpp"
+#include "output.hpp"
+#include "subcommand.hpp"
+
+namespace coroscope::tools {
+namespace {
+
+constexpr const char* trace_variable = "COROSCOPE_TRACE";
+
+struct run_command {
+    std::string output = "coroscope.cst";
+    bool no_summary = false;
+    std::vector<std::string> program;
+};
+
+/// Removes what a run before left there and tries whether a trace can be written. 0 or the errno.
+int make_way(const std::string& path) {
+    struct stat what {};
+    if (::lstat(path.c_str(), &what) == 0) {
+        if (!S_ISREG(what.st_mode)) return S_ISDIR(what.st_mode) ? EISDIR : EEXIST;
+        if (::unlink(path.c_str()) != 0) return errno;
+    }
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) return errno;
+    ::close(descriptor);
+    return ::unlink(path.c_str()) == 0 ? 0 : errno;
+}
+
+/// The program may change its folder before it records.
+std::string absolute(const std::string& path) {
+    std::error_code failed;
+    const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+    return failed ? path : whole.string();
+}
+
+/// The exit codes that shells and env(1) give for a program that could not be run.
+int start_failure(const std::string& program, int error) {
+    report(program, {std::generic_category().message(error)});
+    return error == ENOENT ? 127 : 126;
+}
+
+void print_summary(const std::string& path) {
+    struct stat what {};
+    if (::stat(path.c_str(), &what) != 0) {
+        report(path, {"no trace appeared: the program is not linked with Coroscope, or recording never started"});
+        return;
+    }
+    const auto loaded = load_trace(path);
+    if (loaded) print_text(analysis::summary(*loaded) + "trace: " + path + "\n");
+}
+
+int run_program(const run_command& asked) {
+    if (asked.program.empty()) return usage_failure("run", "a program to run is missing; see coroscope run --help");
+    const int error = make_way(asked.output);
+    std::vector<std::string> environment;
+    if (error == 0) {
+        environment.push_back(std::string(trace_variable) + "=" + absolute(asked.output));
+    } else {
+        ::unsetenv(trace_variable);
+        report(asked.output, {std::generic_category().message(error) + "; the program runs without being recorded"});
+    }
+    const child_result ended = run_child(asked.program, environment);
+    if (ended.start_error != 0) return start_failure(asked.program.front(), ended.start_error);
+    if (error == 0 && !asked.no_summary) print_summary(asked.output);
+    return ended.exit_code;
+}
+
+}  // namespace
+
+void add_run(CLI::App& root, command_line& line) {
+    auto asked = std::make_shared<run_command>();
+    CLI::App* command = root.add_subcommand("run", "Record a program and say where its time went");
+    command->add_option("-o,--output", asked->output, "The trace to write")->type_name("PATH")->capture_default_str();
+    command->add_flag("--no-summary", asked->no_summary, "Print nothing behind what the program prints");
+    command->footer("PROGRAM [ARGUMENT...] stands behind the options, best after --. The command exits the program\n"
+                    "does; with 127 or 126 where it could not be started, 128 + N where signal N ended it.\n\n"
+                    "Example:\n  coroscope run -o trace.cst -- ./service --port 8080");
+    command->callback([asked, &line] {
+        line.chosen = [asked, &line] {
+            asked->program = line.program;
+            return run_program(*asked);
+        };
+    });
+}
+
+}  // namespace coroscope::tools
