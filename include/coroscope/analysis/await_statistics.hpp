@@ -26,8 +26,8 @@ struct await_times {
     [[nodiscard]] std::int64_t total_ns() const { return suspended_ns + queued_ns + waiting_ns; }
 };
 
-/// How one await's time divides. An await that is still open reaches to `session_end_ns`.
-COROSCOPE_API time_split split_of(const await_info& await, std::int64_t session_end_ns);
+/// How one await's time divides. One that was never resumed reaches to its task's end, else the session's.
+[[nodiscard]] COROSCOPE_API time_split split_of(const trace& loaded, const await_info& await);
 
 /// All awaits at one place in the source.
 struct await_site_statistics {

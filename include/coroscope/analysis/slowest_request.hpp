@@ -3,8 +3,9 @@
 
 // The answer in one sentence: which request was the slowest, and what took most of it.
 //
-// A request is what the user names; else the function scope of tasks that encloses most awaits and,
-// among equals, has the largest total wall; else the slowest finished task.
+// A request is what the user names; else the function scope of tasks that encloses most awaits, where
+// one that lasts longer than a tenth of the session counts as a loop that serves requests and stands
+// back; else the slowest finished task.
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +21,8 @@ namespace coroscope::analysis {
 /// What a part of a request's wall time is.
 enum class part_kind : std::uint8_t {
     await,  ///< its own awaits at one site
-    scope,  ///< child scopes of one name, less the awaits inside them: running time
-    self,   ///< running outside every child scope
+    scope,  ///< child scopes of one name: their running time; what was awaited in them are awaits
+    self,   ///< running outside every child scope, slices of others nested there included
 };
 
 struct request_part {

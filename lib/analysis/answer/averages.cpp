@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/analysis/averages.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+namespace coroscope::analysis {
+namespace {
+
+void add(event_average& sum, const event& added, const trace& loaded) {
+    const std::int64_t wall_ns = added.end_ns - added.start_ns;
+    sum.min_wall_ns = sum.count == 0 ? wall_ns : std::min(sum.min_wall_ns, wall_ns);
+    sum.max_wall_ns = std::max(sum.max_wall_ns, wall_ns);
+    ++sum.count;
+    sum.self_running_ns += added.self_running_ns;
+    sum.in_frame_count += (added.flags & event_in_frame) != 0 ? 1 : 0;
+    sum.unknown_count += (added.flags & event_suspension_unknown) != 0 ? 1 : 0;
+    if (added.detail == none) [[likely]] {
+        sum.running_ns += wall_ns;
+        return;
+    }
+    const time_split& time = loaded.details[added.detail].time;
+    sum.running_ns += time.running_ns;
+    sum.suspended_ns += time.suspended_ns;
+    sum.queued_ns += time.queued_ns;
+    sum.waiting_ns += time.waiting_ns;
+}
+
+struct row_key {
+    std::string_view name;
+    std::string_view category;
+    std::string_view file;
+    std::uint32_t line = 0;
+    bool operator==(const row_key&) const = default;
+};
+
+struct row_key_hash {
+    std::size_t operator()(const row_key& key) const {
+        const std::hash<std::string_view> hash;
+        return hash(key.name) ^ (hash(key.category) * 31) ^ (hash(key.file) * 127) ^
+               (key.line * std::size_t{8191});
+    }
+};
+
+// Events of one site nearly always make one row, so the row is looked up once per site and name.
+class row_table {
+public:
+    row_table(const trace& loaded, average_key key)
+        : loaded_(loaded),
+          key_(key),
+          row_of_site_(loaded.sites.size() + 1),
+          name_of_site_(loaded.sites.size() + 1, none) {}
+
+    void take(const event& added) {
+        const std::size_t site = std::min<std::size_t>(added.site, loaded_.sites.size());
+        if (name_of_site_[site] != added.name) [[unlikely]]
+            find_row(site, added);
+        add(rows_[row_of_site_[site]], added, loaded_);
+    }
+
+    std::vector<event_average> rows() { return std::move(rows_); }
+
+private:
+    void find_row(std::size_t site, const event& added) {
+        row_key key{loaded_.strings[added.name], {}, {}, 0};
+        if (site < loaded_.sites.size()) {
+            const site_info& info = loaded_.sites[site];
+            key.category = info.category;
+            if (key_ == average_key::source_line) {
+                key.file = info.file;
+                key.line = info.line;
+            }
+        }
+        const auto [place, is_new] = known_.try_emplace(key, rows_.size());
+        if (is_new) {
+            event_average& row = rows_.emplace_back();
+            row.name = key.name;
+            row.category = key.category;
+            row.site = added.site;
+        }
+        row_of_site_[site] = place->second;
+        name_of_site_[site] = added.name;
+    }
+
+    const trace& loaded_;
+    average_key key_;
+    std::vector<event_average> rows_;
+    std::unordered_map<row_key, std::size_t, row_key_hash> known_;
+    std::vector<std::size_t> row_of_site_;     // the last entry is for events without a site
+    std::vector<std::uint32_t> name_of_site_;  // the name that row_of_site_ holds for
+};
+
+}  // namespace
+
+std::vector<event_average> key_averages(const trace& loaded, average_key key) {
+    row_table table(loaded, key);
+    for (const event& added : loaded.events) table.take(added);
+    return table.rows();
+}
+
+event_average total_average(const trace& loaded) {
+    event_average total;
+    total.name = "Total";
+    for (const event& added : loaded.events) add(total, added, loaded);
+    return total;
+}
+
+}  // namespace coroscope::analysis

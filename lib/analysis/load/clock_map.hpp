@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Ticks to nanoseconds since the session's start: piecewise linear between the clock points, in
+// integers, never decreasing. Outside the points the nearest piece goes on.
+
+#include <cstdint>
+#include <vector>
+
+#include <coroscope/trace/format.hpp>
+
+namespace coroscope::analysis::loading {
+
+class clock_map {
+public:
+    /// `points` in any order; those that contradict an earlier one are left out.
+    /// With fewer than two usable points a tick counts as a nanosecond.
+    explicit clock_map(std::vector<coroscope::trace::clock_point> points);
+
+    /// Nanoseconds since the first point, from 0 to limit_ns(). Fastest for rising ticks.
+    [[nodiscard]] std::int64_t to_ns(std::uint64_t ticks) {
+        if (ticks - current_.first_ticks >= current_.length_ticks) [[unlikely]]
+            select(ticks);
+        return within(current_, ticks);
+    }
+
+    /// The same for moments that may lie before the first point: then negative.
+    [[nodiscard]] std::int64_t to_signed_ns(std::uint64_t ticks);
+
+    /// Later moments count as this one. Far in the future at first.
+    void set_limit_ns(std::int64_t limit_ns) { limit_ns_ = limit_ns; }
+    [[nodiscard]] std::int64_t limit_ns() const { return limit_ns_; }
+
+    /// How long `ticks` ticks are, by the mean rate.
+    [[nodiscard]] double span_ns(double ticks) const { return ticks * mean_rate_; }
+
+    [[nodiscard]] std::uint64_t start_ticks() const { return start_ticks_; }
+
+    /// The last clock point, in nanoseconds since the first.
+    [[nodiscard]] std::int64_t last_point_ns() const { return last_point_ns_; }
+
+    /// False where there is no rate to convert by.
+    [[nodiscard]] bool calibrated() const { return calibrated_; }
+
+private:
+    struct piece {
+        std::uint64_t first_ticks = 0;
+        std::uint64_t length_ticks = ~std::uint64_t{0};
+        std::int64_t first_ns = 0;
+        std::uint64_t rate = 0;  // nanoseconds per tick times 2^rate_shift, rounded up
+    };
+    static constexpr unsigned rate_shift = 48;
+    static constexpr std::int64_t far_ns = std::int64_t{1}
+                                           << 61;  // keeps sums of times inside int64
+
+    [[nodiscard]] std::int64_t within(const piece& here, std::uint64_t ticks) const {
+        __extension__ using wide = unsigned __int128;
+        const wide nanoseconds =
+            (static_cast<wide>(ticks - here.first_ticks) * here.rate) >> rate_shift;
+        if (nanoseconds >= static_cast<wide>(far_ns)) return limit_ns_;
+        const std::int64_t moment = here.first_ns + static_cast<std::int64_t>(nanoseconds);
+        return moment < limit_ns_ ? moment : limit_ns_;
+    }
+    void select(std::uint64_t ticks);
+
+    std::vector<piece> pieces_;
+    piece current_;
+    std::uint64_t start_ticks_ = 0;
+    std::int64_t last_point_ns_ = 0;
+    std::int64_t limit_ns_ = far_ns;
+    double mean_rate_ = 1;
+    bool calibrated_ = false;
+};
+
+}  // namespace coroscope::analysis::loading

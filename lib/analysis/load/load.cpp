@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/analysis/load.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "clock_map.hpp"
+#include "event_tree.hpp"
+#include "fold_jobs.hpp"
+#include "scope_records.hpp"
+#include "scope_texts.hpp"
+#include "symbols.hpp"
+#include "task_history.hpp"
+#include "task_records.hpp"
+#include "thread_timeline.hpp"
+#include <coroscope/trace/reader.hpp>
+
+namespace coroscope::analysis {
+namespace {
+
+using coroscope::trace::clock_source;
+using coroscope::trace::file_header;
+using coroscope::trace::overflow_policy;
+using coroscope::trace::reader;
+
+// How far behind the last clock point a record may be dated before it must be damage. A recording
+// process takes a point every second.
+constexpr std::int64_t clock_slack_ns = 60'000'000'000;
+
+std::string clock_name(clock_source source) {
+    switch (source) {
+        case clock_source::tsc: return "tsc";
+        case clock_source::cntvct: return "cntvct";
+        case clock_source::monotonic_ns: return "monotonic";
+    }
+    return "unknown";
+}
+
+std::string policy_name(overflow_policy policy) {
+    switch (policy) {
+        case overflow_policy::drop_newest: return "drop newest";
+        case overflow_policy::overwrite_oldest: return "overwrite oldest";
+        case overflow_policy::wait: return "wait";
+    }
+    return "unknown";
+}
+
+void describe(const reader& input, trace& loaded) {
+    const file_header& header = input.header();
+    loaded.process_name.assign(header.process_name,
+                               strnlen(header.process_name, sizeof(header.process_name)));
+    loaded.process_id = header.process_id;
+    loaded.clock = clock_name(header.clock);
+    loaded.policy = policy_name(header.policy);
+    loaded.start_realtime_ns = header.start.realtime_ns;
+    loaded.file_bytes = input.size();
+    loaded.all_threads = header.all_threads != 0;
+}
+
+loading::clock_map make_clock(const reader& input, const loading::symbols& names, trace& loaded) {
+    std::vector<coroscope::trace::clock_point> points{input.header().start};
+    points.insert(points.end(), names.clock_points().begin(), names.clock_points().end());
+    points.push_back(input.header().last);
+    loading::clock_map clock(std::move(points));
+    if (clock.calibrated()) {
+        clock.set_limit_ns(clock.last_point_ns() + clock_slack_ns);
+    } else if (input.header().clock != clock_source::monotonic_ns) {
+        loaded.health.warnings.push_back("the clock was read only once: times are in ticks");
+    }
+    constexpr double cost_unit = 256;
+    loaded.scope_cost_ns = clock.span_ns(input.header().scope_cost_ticks) / cost_unit;
+    loaded.await_cost_ns = clock.span_ns(input.header().await_cost_ticks) / cost_unit;
+    return clock;
+}
+
+void diagnose(const reader& input, const loading::symbols& names, const loading::clock_map& clock,
+              trace& loaded) {
+    const file_header& header = input.header();
+    trace_health& health = loaded.health;
+    health.finished = header.finished != 0;
+    health.dropped_newest = header.lost_records;
+    health.late_records = header.late_records;
+    health.tasks_without_slot = header.tasks_without_slot;
+    health.write_error = static_cast<int>(header.write_error);
+    health.damaged_chunks = input.damaged_chunks();
+    for (std::size_t index = 0; index < loaded.threads.size(); ++index) {
+        thread_info& thread = loaded.threads[index];
+        health.dropped_newest += thread.dropped_newest;
+        health.overwritten += thread.overwritten;
+        health.open_scopes += thread.open_scopes;
+        thread.waited_ns = static_cast<std::int64_t>(
+            clock.span_ns(static_cast<double>(names.waited_ticks()[index])));
+    }
+}
+
+void warn_of_unknown(const loading::symbols& names, trace& loaded) {
+    const auto warn = [&loaded](std::uint32_t count, const char* what) {
+        if (count != 0) loaded.health.warnings.push_back(std::to_string(count) + what);
+    };
+    warn(names.unknown_sites(), " sites are named by records and not described in the trace");
+    warn(names.unknown_threads(), " threads are named by records and not described in the trace");
+}
+
+trace load_from(const reader& input) {
+    trace loaded;
+    loaded.health.warnings = input.warnings();
+    describe(input, loaded);
+    loading::symbols names(input, loaded);
+    loading::clock_map clock = make_clock(input, names, loaded);
+    diagnose(input, names, clock, loaded);
+
+    loading::task_records records = loading::read_task_records(input, names, clock, loaded);
+    loaded.duration_ns = std::max(clock.last_point_ns(), records.last_ns);
+    clock.set_limit_ns(loaded.duration_ns);
+    loading::fold_jobs(records, loaded);
+    std::vector<loading::timeline> timelines;
+    for (const loading::thread_stream& stream : records.streams)
+        timelines.push_back(loading::build_timeline(stream, records.ops, records.first_folded,
+                                                    loaded.duration_ns, loaded));
+    const loading::task_histories histories(records, timelines, loaded);
+
+    loading::scope_texts texts(records);
+    const loading::scope_context context{records, histories, names, clock, loaded};
+    std::vector<loading::stream_scopes> scopes;
+    for (std::size_t stream = 0; stream < records.streams.size(); ++stream)
+        scopes.push_back(
+            loading::read_scopes(records.streams[stream], timelines[stream], texts, context));
+    loading::build_events(records.streams, timelines, scopes, names, loaded);
+    warn_of_unknown(names, loaded);
+    return loaded;
+}
+
+result<trace> load_guarded(const result<reader>& input) {
+    if (!input) return input.error();
+    try {
+        return load_from(*input);
+    } catch (const std::exception&) {  // the standard library's: no memory, or no room for a size
+        return failure{"does not fit into memory"};
+    }
+}
+
+}  // namespace
+
+result<trace> load(const std::string& path) { return load_guarded(reader::open(path)); }
+
+result<trace> load(const coroscope::trace::buffer& bytes) {
+    return load_guarded(reader::open(bytes));
+}
+
+}  // namespace coroscope::analysis

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Finds the run-time label or the captured arguments that a scope refers to.
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "task_records.hpp"
+#include <coroscope/analysis/model.hpp>
+
+namespace coroscope::analysis::loading {
+
+class scope_texts {
+public:
+    explicit scope_texts(const task_records& records);
+
+    /// The label with that serial: index into trace::strings, or none.
+    [[nodiscard]] std::uint32_t label(std::uint32_t thread, std::uint32_t serial) const;
+
+    /// Whether any scope of that site has arguments. Cheap.
+    [[nodiscard]] bool has_arguments(std::uint32_t site) const {
+        return site < sites_with_arguments_.size() && sites_with_arguments_[site] != 0;
+    }
+
+    /// The arguments of the scope that began there, or none. Each is given once: of scopes that began
+    /// in one tick, the one that ends first began last.
+    std::uint32_t take_arguments(std::uint32_t thread, std::uint64_t start_ticks,
+                                 std::uint32_t site);
+
+private:
+    struct key {
+        std::uint64_t ticks_or_serial;
+        std::uint32_t thread;
+        std::uint32_t site;
+        bool operator==(const key&) const = default;
+    };
+    struct key_hash {
+        std::size_t operator()(const key& hashed) const {
+            const std::uint64_t place = (std::uint64_t{hashed.thread} << 32) | hashed.site;
+            return (hashed.ticks_or_serial ^ (place * 0x9e37'79b9'7f4a'7c15U)) *
+                   0xff51'afd7'ed55'8ccdU;
+        }
+    };
+    struct entry {
+        std::uint32_t text;
+        std::uint32_t earlier;  // entry of the same key
+    };
+
+    std::unordered_map<key, std::uint32_t, key_hash> labels_;
+    std::unordered_map<key, std::uint32_t, key_hash> arguments_;  // the latest entry
+    std::vector<entry> entries_;
+    std::vector<unsigned char> sites_with_arguments_;
+};
+
+}  // namespace coroscope::analysis::loading

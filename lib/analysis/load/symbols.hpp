@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the metadata chunks name: sites, threads and strings, by dense numbers that are indices into
+// the model. A record may name what the trace does not hold (lost or damaged metadata); such a thing
+// gets a placeholder and is counted.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "flat_index.hpp"
+#include <coroscope/analysis/model.hpp>
+#include <coroscope/trace/format.hpp>
+#include <coroscope/trace/reader.hpp>
+
+namespace coroscope::analysis::loading {
+
+class symbols {
+public:
+    /// Reads the metadata chunks of `input` into `loaded`. Both must outlive this.
+    symbols(const coroscope::trace::reader& input, trace& loaded);
+
+    /// Index into trace::sites.
+    std::uint32_t site(std::uint32_t id) {
+        const std::uint32_t known = sites_.find(id);
+        return known != none ? known : unknown_site(id);
+    }
+    /// The same, where id 0 may mean that there is none.
+    std::uint32_t optional_site(std::uint32_t id) {
+        const std::uint32_t known = sites_.find(id);
+        return known != none || id == 0 ? known : unknown_site(id);
+    }
+    /// Index into trace::strings: what events of that site are called.
+    [[nodiscard]] std::uint32_t site_name(std::uint32_t site) const { return site_names_[site]; }
+
+    /// Index into trace::threads.
+    std::uint32_t thread(std::uint32_t id);
+
+    /// Index into trace::strings; equal texts share one.
+    std::uint32_t intern(std::string_view text);
+
+    /// The clock records, in the order they were written.
+    [[nodiscard]] const std::vector<coroscope::trace::clock_point>& clock_points() const {
+        return clock_points_;
+    }
+
+    /// Ticks that each thread waited for chunks; by index into trace::threads.
+    [[nodiscard]] const std::vector<std::uint64_t>& waited_ticks() const { return waited_ticks_; }
+
+    [[nodiscard]] std::uint32_t unknown_sites() const { return unknown_sites_; }
+    [[nodiscard]] std::uint32_t unknown_threads() const { return unknown_threads_; }
+
+private:
+    void read_string(const coroscope::trace::record_view& record);
+    void read_thread(const coroscope::trace::record_view& record);
+    void read_site(const coroscope::trace::record_view& record);
+    [[nodiscard]] std::string text(std::uint32_t id) const;
+    std::uint32_t add_site(std::uint32_t id, site_info site);
+    std::uint32_t unknown_site(std::uint32_t id);
+
+    trace& loaded_;
+    flat_index sites_;
+    flat_index threads_;
+    flat_index string_ids_;
+    std::vector<std::string_view> texts_;  // into the input
+    std::vector<std::uint32_t> site_names_;
+    std::vector<std::uint64_t> waited_ticks_;
+    std::vector<coroscope::trace::clock_point> clock_points_;
+    std::unordered_map<std::string, std::uint32_t> interned_;
+    std::uint32_t unknown_sites_ = 0;
+    std::uint32_t unknown_threads_ = 0;
+};
+
+}  // namespace coroscope::analysis::loading

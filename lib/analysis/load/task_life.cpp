@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task_life.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace coroscope::analysis::loading {
+
+using coroscope::trace::record_kind;
+
+namespace {
+
+// How much earlier than the suspend record a wake may be dated and still belong to its await: the waker
+// may have taken its time stamp before the awaiting thread took its own. Beyond it a wake that met
+// nobody asleep is left out, so that it cannot make a later await look queued.
+constexpr std::int64_t wake_tolerance_ns = 10'000;
+
+bool leaves_thread(const task_op& op, bool as_other) {
+    if (as_other) return false;
+    return op.kind == record_kind::suspend || op.kind == record_kind::transfer ||
+           op.kind == record_kind::finish_transfer || op.kind == record_kind::finish;
+}
+
+bool enters_thread(const task_op& op, bool as_other) {
+    if (as_other)
+        return op.kind == record_kind::transfer || op.kind == record_kind::finish_transfer;
+    return op.kind == record_kind::resume;
+}
+
+}  // namespace
+
+void life_builder::begin(std::uint32_t task) {
+    task_ = task;
+    moves_.clear();
+    wakes_.clear();
+    late_.clear();
+    next_wake_ = 0;
+    adopted_ = ran_ = running_ = awaits_ = false;
+    thread_ = suspended_on_ = pending_edge_ = destroyed_on_ = none;
+}
+
+void life_builder::add(const task_op& op, std::uint32_t position, bool as_other) {
+    switch (op.kind) {
+        case record_kind::wake:
+            if (!as_other) wakes_.push_back({op.time_ns, op.other, op.value});
+            break;
+        case record_kind::spawn:
+            if (!as_other) spawn(op);
+            if (!as_other && (op.value & coroscope::trace::spawn_started) != 0)
+                moves_.push_back({std::max<std::int64_t>(0, op.time_ns), position, false, &op});
+            break;
+        case record_kind::awaiting:
+            if (as_other)
+                task().awaiter = op.task;
+            else
+                moves_.push_back({op.time_ns, position, false, &op});
+            break;
+        case record_kind::cancel: moves_.push_back({op.time_ns, position, false, &op}); break;
+        default:
+            if (as_other && op.kind == record_kind::transfer) task().awaiter = op.task;
+            if (leaves_thread(op, as_other) || enters_thread(op, as_other))
+                moves_.push_back({op.time_ns, position, as_other, &op});
+    }
+}
+
+// A task may be described more than once: by its spawn record and by the live-task table.
+void life_builder::spawn(const task_op& op) {
+    task_info& info = task();
+    const bool adopted = (op.value & coroscope::trace::spawn_adopted) != 0;
+    if (info.spawn_site == none) info.spawn_site = op.site;
+    if (info.parent == none && op.other != task_) info.parent = op.other;
+    if (info.spawn_thread == none && !adopted) info.spawn_thread = op.thread;
+    if (!info.spawn_ns && op.time_ns != unknown_time) info.spawn_ns = op.time_ns;
+    info.asio |= (op.value & coroscope::trace::spawn_asio) != 0;
+    info.fiber |= (op.value & coroscope::trace::spawn_fiber) != 0;
+    info.job |= (op.value & coroscope::trace::spawn_job) != 0;
+    adopted_ |= adopted;
+    const bool ready =
+        (op.value & (coroscope::trace::spawn_ready | coroscope::trace::spawn_job)) != 0;
+    if (ready && op.time_ns != unknown_time && op.time_ns >= 0)
+        wakes_.push_back({op.time_ns, op.other, op.thread});
+}
+
+void life_builder::decide_age() {
+    task_info& info = task();
+    const bool acted = !moves_.empty();
+    const bool spawn_seen = info.spawn_ns && *info.spawn_ns >= 0;
+    // Where records were lost, its spawn record may be among them: then nothing is known before the
+    // first of those that are left.
+    if (!spawn_seen && (acted || adopted_))
+        (trace_lost_records_ && !info.spawn_ns ? info.losses : info.older_than_session) = true;
+    if (!info.older_than_session) return;
+    info.first_wake_ns = 0;
+    ran_ = true;
+    // Unless its first record says that it ran, it was suspended where nobody saw it.
+    running_ = acted && leaves_thread(*moves_.front().op, moves_.front().as_other) &&
+               (moves_.front().op->value & coroscope::trace::finish_destroyed) == 0;
+    if (running_) {
+        thread_ = moves_.front().op->thread;
+    } else {
+        open_await(0, none, none);
+        loaded_.awaits.back().clipped = true;
+    }
+}
+
+void life_builder::finish() {
+    std::sort(wakes_.begin(), wakes_.end(),
+              [](const wake& left, const wake& right) { return left.time_ns < right.time_ns; });
+    std::sort(moves_.begin(), moves_.end(), [](const move& left, const move& right) {
+        return std::tie(left.time_ns, left.position) < std::tie(right.time_ns, right.position);
+    });
+    decide_age();
+    for (std::size_t at = 0; at < moves_.size(); ++at) {
+        prefer_possible(at);
+        apply(moves_[at]);
+    }
+    end_of_session();
+}
+
+// Records of one time from several threads have no order of their own: take one that can happen now.
+void life_builder::prefer_possible(std::size_t at) {
+    if (possible(moves_[at])) return;
+    const std::uint32_t skipped_thread = moves_[at].op->thread;
+    for (std::size_t later = at + 1;
+         later < moves_.size() && moves_[later].time_ns == moves_[at].time_ns; ++later) {
+        if (moves_[later].op->thread == skipped_thread || !possible(moves_[later])) continue;
+        const auto begin = moves_.begin();
+        std::rotate(begin + static_cast<std::ptrdiff_t>(at),
+                    begin + static_cast<std::ptrdiff_t>(later),
+                    begin + static_cast<std::ptrdiff_t>(later) + 1);
+        return;
+    }
+}
+
+bool life_builder::possible(const move& next) const {
+    if (enters_thread(*next.op, next.as_other)) return !running_;
+    if (leaves_thread(*next.op, next.as_other)) return running_ || !ran_;
+    return true;
+}
+
+void life_builder::apply(const move& next) {
+    const task_op& op = *next.op;
+    const wake handed_over{next.time_ns, next.as_other ? op.task : op.other, op.thread};
+    switch (op.kind) {
+        case record_kind::spawn: resume(next.time_ns, op.thread, &handed_over); break;
+        case record_kind::resume: {
+            const bool known = (op.value & coroscope::trace::resume_handed_over) != 0;
+            const wake itself{next.time_ns, none, op.thread};
+            resume(next.time_ns, op.thread, known ? &itself : nullptr);
+            break;
+        }
+        case record_kind::suspend: suspend(next, none); break;
+        case record_kind::transfer:
+            next.as_other ? resume(next.time_ns, op.thread, &handed_over) : suspend(next, op.other);
+            break;
+        case record_kind::finish_transfer:
+            next.as_other ? resume(next.time_ns, op.thread, &handed_over) : end(next);
+            break;
+        case record_kind::finish: end(next); break;
+        case record_kind::cancel: cancel(op); break;
+        case record_kind::awaiting: edge(op.other); break;
+        default: break;
+    }
+}
+
+// The earliest wake of an await: from then on the task was ready. Later ones change nothing.
+const life_builder::wake* life_builder::take_wake(std::int64_t from_ns, std::int64_t to_ns) {
+    while (next_wake_ < wakes_.size() && wakes_[next_wake_].time_ns < from_ns - wake_tolerance_ns)
+        ++next_wake_;
+    const wake* first = nullptr;
+    for (; next_wake_ < wakes_.size() && wakes_[next_wake_].time_ns <= to_ns; ++next_wake_)
+        if (first == nullptr) first = &wakes_[next_wake_];
+    return first;
+}
+
+void life_builder::resume(std::int64_t time_ns, std::uint32_t thread, const wake* seen) {
+    if (running_) {
+        if (thread == thread_) {
+            task().losses = true;
+        } else {  // it went on here before its thread there was done with it
+            late_.push_back({thread_, time_ns});
+            thread_ = thread;
+        }
+        return;
+    }
+    if (awaits_) {
+        close_await(time_ns, seen);
+    } else if (!ran_) {
+        const wake* earlier =
+            take_wake(std::numeric_limits<std::int64_t>::min() + wake_tolerance_ns, time_ns);
+        if (earlier == nullptr) earlier = seen;
+        task().first_wake_ns =
+            earlier != nullptr ? std::max<std::int64_t>(0, earlier->time_ns) : time_ns;
+    }
+    ran_ = running_ = true;
+    thread_ = thread;
+}
+
+void life_builder::open_await(std::int64_t suspend_ns, std::uint32_t site, std::uint32_t awaited) {
+    await_info& opened = loaded_.awaits.emplace_back();
+    opened.task = task_;
+    opened.site = site;
+    opened.awaited = awaited != none ? awaited : pending_edge_;
+    opened.suspend_ns = suspend_ns;
+    pending_edge_ = none;
+    awaits_ = true;
+}
+
+void life_builder::set_wake(await_info& await, const wake& seen) {
+    await.wake_ns = std::max(await.suspend_ns, seen.time_ns);
+    await.waker = seen.waker;
+    await.waker_thread = seen.thread;
+}
+
+void life_builder::close_await(std::int64_t time_ns, const wake* seen) {
+    await_info& closed = loaded_.awaits.back();
+    const wake* earlier = take_wake(closed.suspend_ns, time_ns);
+    if (earlier != nullptr)
+        set_wake(closed, *earlier);
+    else if (seen != nullptr)
+        set_wake(closed, *seen);
+    closed.resume_ns = time_ns;
+    awaits_ = false;
+}
+
+void life_builder::suspend(const move& next, std::uint32_t awaited) {
+    if (late_suspend(next, awaited)) return;
+    if (awaits_) {  // a resume is missing: it ran in between, nobody knows when
+        close_await(next.time_ns, nullptr);
+        loaded_.awaits.back().wake_ns.reset();
+        loaded_.awaits.back().clipped = true;
+        task().losses = true;
+    } else if (!ran_) {  // so is what came before
+        task().first_wake_ns = next.time_ns;
+        task().losses = true;
+    }
+    open_await(next.time_ns, next.op->site, awaited);
+    suspended_on_ = next.op->thread;
+    ran_ = true;
+    running_ = false;
+}
+
+// The suspension was over before its record was written: it took no time.
+bool life_builder::late_suspend(const move& next, std::uint32_t awaited) {
+    if (!running_ || next.op->thread == thread_) return false;
+    const auto handed =
+        std::find_if(late_.begin(), late_.end(), [&next](const hand_over& candidate) {
+            return candidate.thread == next.op->thread;
+        });
+    if (handed == late_.end()) return false;
+    open_await(handed->time_ns, next.op->site, awaited);
+    const wake at_once{handed->time_ns, none, next.op->thread};
+    set_wake(loaded_.awaits.back(), at_once);
+    loaded_.awaits.back().resume_ns = handed->time_ns;
+    awaits_ = false;
+    late_.erase(handed);
+    return true;
+}
+
+void life_builder::cancel(const task_op& op) {
+    if (!awaits_ || suspended_on_ != op.thread) return;
+    pending_edge_ = none;
+    loaded_.awaits.pop_back();
+    awaits_ = false;
+    running_ = true;
+    thread_ = op.thread;
+}
+
+void life_builder::end(const move& next) {
+    task_info& info = task();
+    if (info.end_ns) return;
+    const std::uint32_t flags = next.op->value;
+    info.end_ns = next.time_ns;
+    info.state = (flags & coroscope::trace::finish_cancelled) != 0   ? task_state::cancelled
+                 : (flags & coroscope::trace::finish_destroyed) != 0 ? task_state::abandoned
+                 : (flags & coroscope::trace::finish_exception) != 0 ? task_state::failed
+                                                                     : task_state::finished;
+    if ((flags & coroscope::trace::finish_destroyed) != 0) destroyed_on_ = next.op->thread;
+    running_ = false;
+}
+
+void life_builder::edge(std::uint32_t awaited) {
+    if (awaits_ && !running_) {
+        if (loaded_.awaits.back().awaited == none) loaded_.awaits.back().awaited = awaited;
+    } else {
+        pending_edge_ = awaited;
+    }
+}
+
+void life_builder::end_of_session() {
+    task_info& info = task();
+    const std::int64_t end_ns = info.end_ns.value_or(loaded_.duration_ns);
+    if (!ran_) {
+        const wake* seen =
+            take_wake(std::numeric_limits<std::int64_t>::min() + wake_tolerance_ns, end_ns);
+        if (seen != nullptr) info.first_wake_ns = std::max<std::int64_t>(0, seen->time_ns);
+        if (!info.end_ns) info.state = seen != nullptr ? task_state::queued : task_state::spawned;
+        return;
+    }
+    if (awaits_) {
+        await_info& open = loaded_.awaits.back();
+        if (const wake* seen = take_wake(open.suspend_ns, end_ns)) set_wake(open, *seen);
+        open.clipped |= !info.end_ns;
+        if (!info.end_ns) info.state = open.wake_ns ? task_state::queued : task_state::suspended;
+    } else if (!info.end_ns) {
+        info.state = task_state::running;
+    }
+}
+
+}  // namespace coroscope::analysis::loading

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One task's transitions, brought into order, and the awaits between them.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "task_records.hpp"
+#include <coroscope/analysis/model.hpp>
+
+namespace coroscope::analysis::loading {
+
+class life_builder {
+public:
+    /// Appends to loaded.awaits and fills loaded.tasks. `trace_lost_records`: a task without a spawn
+    /// record may have lost it; else it must be older than the session.
+    life_builder(trace& loaded, bool trace_lost_records)
+        : loaded_(loaded), trace_lost_records_(trace_lost_records) {}
+
+    /// Begins the life of `task`, an index into trace::tasks.
+    void begin(std::uint32_t task);
+
+    /// Adds a record that names the task, first (`as_other` false) or second. Records of one thread must
+    /// come in their order; `position` tells the order among records of equal time.
+    void add(const task_op& op, std::uint32_t position, bool as_other);
+
+    /// Works out the life. The task's figures of time are left to others.
+    void finish();
+
+    /// Where the task was destroyed while suspended: index into trace::threads, else none.
+    [[nodiscard]] std::uint32_t destroyed_on() const { return destroyed_on_; }
+
+private:
+    struct move {
+        std::int64_t time_ns = 0;
+        std::uint32_t position = 0;
+        bool as_other = false;
+        const task_op* op = nullptr;
+    };
+    struct wake {
+        std::int64_t time_ns = 0;
+        std::uint32_t waker = none;
+        std::uint32_t thread = none;
+    };
+    struct hand_over {
+        std::uint32_t thread = none;  // whose suspension is still to come
+        std::int64_t time_ns = 0;     // when the task went on elsewhere
+    };
+
+    [[nodiscard]] task_info& task() { return loaded_.tasks[task_]; }
+    [[nodiscard]] bool possible(const move& next) const;
+    void prefer_possible(std::size_t at);
+    void apply(const move& next);
+    void decide_age();
+
+    void spawn(const task_op& op);
+    void resume(std::int64_t time_ns, std::uint32_t thread, const wake* seen);
+    void suspend(const move& next, std::uint32_t awaited);
+    bool late_suspend(const move& next, std::uint32_t awaited);
+    void cancel(const task_op& op);
+    void end(const move& next);
+    void edge(std::uint32_t awaited);
+    void end_of_session();
+
+    void open_await(std::int64_t suspend_ns, std::uint32_t site, std::uint32_t awaited);
+    void close_await(std::int64_t time_ns, const wake* seen);
+    const wake* take_wake(std::int64_t from_ns, std::int64_t to_ns);
+    static void set_wake(await_info& await, const wake& seen);
+
+    trace& loaded_;
+    bool trace_lost_records_;
+    std::uint32_t task_ = none;
+    std::vector<move> moves_;
+    std::vector<wake> wakes_;
+    std::size_t next_wake_ = 0;
+    std::vector<hand_over> late_;
+    bool adopted_ = false;  // described as older, or restated without its time
+    bool ran_ = false;
+    bool running_ = false;
+    bool awaits_ = false;  // the last await is open
+    std::uint32_t thread_ = none;
+    std::uint32_t suspended_on_ = none;
+    std::uint32_t pending_edge_ = none;
+    std::uint32_t destroyed_on_ = none;
+};
+
+}  // namespace coroscope::analysis::loading

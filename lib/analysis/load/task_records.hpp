@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The first pass over the record chunks: it picks out what tells of tasks, of labels and of
+// arguments, and passes over the scopes, which need to know all of that.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "clock_map.hpp"
+#include "flat_index.hpp"
+#include "symbols.hpp"
+#include <coroscope/analysis/model.hpp>
+#include <coroscope/trace/format.hpp>
+#include <coroscope/trace/reader.hpp>
+
+namespace coroscope::analysis::loading {
+
+inline constexpr std::int64_t unknown_time = std::numeric_limits<std::int64_t>::min();
+
+/// A task record, decoded. `task` and `other` are its third and fourth word as indices into
+/// trace::tasks; kind `none` is the beginning of a chunk, with the task that was current there.
+struct task_op {
+    std::int64_t time_ns = 0;
+    std::uint32_t task = none;
+    std::uint32_t other = none;
+    std::uint32_t site = none;
+    std::uint32_t value =
+        0;  ///< flags; of a wake, the waker's thread (index or `none`); of a chunk, its place in its stream
+    std::uint32_t thread = none;
+    coroscope::trace::record_kind kind = coroscope::trace::record_kind::none;
+};
+
+/// One thread's chunks in order.
+struct thread_stream {
+    std::uint32_t thread = none;
+    std::vector<const coroscope::trace::chunk_view*> chunks;
+    std::vector<std::int64_t> chunk_ends_ns;  ///< when the last record of each was written
+    std::uint32_t first_op = 0;               ///< into task_records::ops
+    std::uint32_t end_op = 0;
+};
+
+/// A text that a scope refers to by (thread, key): labels by serial, arguments by start ticks.
+struct scope_text {
+    std::uint64_t key = 0;
+    std::uint32_t thread = none;
+    std::uint32_t site = none;  ///< of arguments
+    std::uint32_t text = none;  ///< index into trace::strings
+};
+
+struct task_records {
+    std::vector<thread_stream> streams;
+    std::vector<task_op> ops;
+    std::vector<scope_text> labels;
+    std::vector<scope_text> arguments;
+    std::size_t plain_scopes = 0;  ///< records of kind scope
+    std::size_t long_scopes = 0;
+    std::int64_t last_ns = 0;  ///< end of the last record
+    flat_index task_ids;
+    std::uint32_t first_folded = none;  ///< from here on, tasks are jobs that are folded away
+    std::vector<std::uint32_t>
+        renumbered;  ///< by what task_ids says; empty where nothing is folded
+
+    /// Index into trace::tasks; `none` for id 0 and for folded jobs.
+    [[nodiscard]] std::uint32_t find_task(std::uint64_t id) const {
+        std::uint32_t number = id == 0 ? none : task_ids.find(id);
+        if (number != none && !renumbered.empty()) number = renumbered[number];
+        return number < first_folded ? number : none;
+    }
+};
+
+/// Reads all record chunks and the live-task table of `input`; adds every task that is named to `loaded`.
+task_records read_task_records(const coroscope::trace::reader& input, symbols& names,
+                               clock_map& clock, trace& loaded);
+
+/// Whether a record of that kind is a task_op.
+[[nodiscard]] constexpr bool is_task_record(coroscope::trace::record_kind kind) {
+    return kind >= coroscope::trace::record_kind::suspend &&
+           kind <= coroscope::trace::record_kind::context;
+}
+
+}  // namespace coroscope::analysis::loading

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread_timeline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace coroscope::analysis::loading {
+
+using coroscope::trace::record_kind;
+
+namespace {
+
+enum class frame_kind : std::uint8_t { thread, slice, context, job };
+
+struct frame {
+    std::uint32_t task = none;
+    frame_kind kind = frame_kind::thread;
+    std::int64_t start_ns = 0;
+    std::int64_t own_ns = 0;
+};
+
+class timeline_builder {
+public:
+    timeline_builder(const thread_stream& stream, std::uint32_t first_folded, trace& loaded)
+        : stream_(stream), first_folded_(first_folded), loaded_(loaded), frames_(1) {
+        built_.switches.emplace_back();
+    }
+
+    void take(const task_op& op, std::uint32_t index) {
+        op_ = index;
+        now_ns_ = std::max(op.time_ns, owned_until_ns_);
+        switch (op.kind) {
+            case record_kind::none: begin_chunk(op); break;
+            case record_kind::resume: resume(op); break;
+            case record_kind::suspend: suspend(op); break;
+            case record_kind::finish: finish(op); break;
+            case record_kind::transfer:
+            case record_kind::finish_transfer: transfer(op); break;
+            case record_kind::cancel: cancel(op); break;
+            case record_kind::context: enter_context(op); break;
+            case record_kind::spawn:
+                if ((op.value & coroscope::trace::spawn_started) != 0) run(op.task);
+                break;
+            default: break;  // wakes and edges concern no thread
+        }
+        note();
+    }
+
+    // A thread that dropped records at its end may have done anything since; one that did not still
+    // runs what it ran.
+    timeline finish_stream(std::int64_t end_ns) {
+        const bool incomplete = loaded_.threads[stream_.thread].dropped_newest != 0;
+        const std::int64_t known_ns =
+            stream_.chunk_ends_ns.empty() ? 0 : stream_.chunk_ends_ns.back();
+        now_ns_ = std::max(owned_until_ns_, incomplete ? known_ns : end_ns);
+        own();
+        while (frames_.size() > 1) {
+            if (incomplete) lose(frames_.back().task);
+            pop();
+        }
+        return std::move(built_);
+    }
+
+private:
+    [[nodiscard]] std::uint32_t current() const { return frames_.back().task; }
+
+    // The frame whose own time passes: contexts and jobs leave it to the slice below.
+    [[nodiscard]] frame& owner() {
+        std::size_t at = frames_.size() - 1;
+        while (frames_[at].kind == frame_kind::context || frames_[at].kind == frame_kind::job) --at;
+        return frames_[at];
+    }
+
+    [[nodiscard]] std::uint32_t scope_task() const {
+        std::size_t at = frames_.size() - 1;
+        while (frames_[at].kind == frame_kind::job) --at;
+        return frames_[at].task;
+    }
+
+    void own() {
+        owner().own_ns += now_ns_ - owned_until_ns_;
+        owned_until_ns_ = now_ns_;
+    }
+
+    void note() {
+        const frame& owning = owner();
+        const switch_point& last = built_.switches.back();
+        const std::uint32_t task = scope_task();
+        if (last.group == owning.task && last.task == task && !owner_changed_) return;
+        built_.switches.push_back({now_ns_, owning.own_ns, op_, owning.task, task});
+        owner_changed_ = false;
+    }
+
+    void push(std::uint32_t task, frame_kind kind) {
+        own();
+        frames_.push_back({task, kind, now_ns_, 0});
+        owner_changed_ = true;
+    }
+
+    // Precondition: a frame stands above the thread's own.
+    void pop() {
+        const frame& ended = frames_.back();
+        if (ended.kind == frame_kind::slice)
+            built_.slices.push_back({slice{ended.start_ns, std::max(ended.start_ns, now_ns_),
+                                           ended.task, stream_.thread},
+                                     ended.own_ns});
+        frames_.pop_back();
+        owner_changed_ = true;
+    }
+
+    void run(std::uint32_t task) {
+        if (task == none) return;
+        if (task == current() && frames_.back().kind == frame_kind::slice) {
+            lose(task);  // resumed while it runs: its suspension is missing
+            return;
+        }
+        push(task, task >= first_folded_ ? frame_kind::job : frame_kind::slice);
+    }
+
+    void lose(std::uint32_t task) {
+        if (task != none) loaded_.tasks[task].losses = true;
+    }
+
+    // Brings the stack to `task`. Frames above it, or all of them if it is not there, ended at a
+    // moment nobody saw, at `known_ns` at the earliest.
+    void bring_to(std::uint32_t task, std::int64_t known_ns) {
+        if (task == current()) return;
+        std::size_t at = frames_.size() - 1;
+        while (at > 0 && frames_[at].task != task) --at;
+        const std::int64_t now_ns = now_ns_;
+        now_ns_ = std::clamp(known_ns, owned_until_ns_, std::max(owned_until_ns_, now_ns));
+        own();
+        while (frames_.size() - 1 > at) {
+            lose(current());
+            pop();
+        }
+        now_ns_ = now_ns;
+        own();
+        if (task == none || current() == task) return;
+        lose(task);
+        run(task);
+    }
+
+    void begin_chunk(const task_op& op) {
+        if (op.value == 0) {  // what ran when the thread joined the session
+            run(op.task);
+            return;
+        }
+        bring_to(op.task, stream_.chunk_ends_ns[op.value - 1]);
+    }
+
+    void resume(const task_op& op) {
+        bring_to(op.other, now_ns_);
+        run(op.task);
+    }
+
+    // Ends the slice of `task`; false where this thread knew of none.
+    bool end_slice(std::uint32_t task) {
+        const auto is_of_task = [task](const frame& candidate) {
+            return candidate.task == task && candidate.kind != frame_kind::thread;
+        };
+        if (std::none_of(frames_.begin(), frames_.end(), is_of_task)) {
+            lose(task);
+            return false;
+        }
+        bring_to(task, now_ns_);
+        own();
+        pop();
+        return true;
+    }
+
+    void suspend(const task_op& op) {
+        const bool exact = op.task != none && current() == op.task;
+        if (exact) {
+            own();
+            forget_suspension(op.task);
+            suspended_[suspensions_++ % suspended_.size()] = {frames_.back(), built_.slices.size(),
+                                                              built_.switches.size() + 1, now_ns_};
+        }
+        end_slice(op.task);
+        bring_to(op.other, now_ns_);
+    }
+
+    void finish(const task_op& op) {
+        constexpr std::uint32_t not_running =
+            coroscope::trace::finish_destroyed | coroscope::trace::finish_cancelled;
+        if ((op.value & not_running) != 0 && current() != op.task) return;
+        end_slice(op.task);
+        bring_to(op.other, now_ns_);
+    }
+
+    void transfer(const task_op& op) {
+        end_slice(op.task);
+        run(op.other);
+    }
+
+    void forget_suspension(std::uint32_t task) {
+        for (undoable& earlier : suspended_)
+            if (earlier.ended.task == task) earlier.ended.task = none;
+    }
+
+    // The suspension did not happen: the slice before it goes on, and the time since is its own unless
+    // something else ran in it.
+    void cancel(const task_op& op) {
+        const auto undone =
+            std::find_if(suspended_.begin(), suspended_.end(), [&op](const undoable& candidate) {
+                return candidate.ended.task == op.task && op.task != none;
+            });
+        if (undone == suspended_.end()) {
+            if (current() != op.task) run(op.task);
+            return;
+        }
+        built_.slices[undone->slice].run.task = none;  // left out when slices are gathered
+        owner_changed_ = built_.switches.size() != undone->switches;
+        if (owner_changed_) {
+            own();
+        } else {
+            built_.switches.pop_back();
+            owned_until_ns_ = undone->time_ns;
+        }
+        frames_.push_back(undone->ended);
+        undone->ended.task = none;
+    }
+
+    void enter_context(const task_op& op) {
+        bring_to(op.other, now_ns_);
+        std::size_t at = frames_.size() - 1;
+        while (at > 0 && frames_[at].kind == frame_kind::context && frames_[at].task != op.task)
+            --at;
+        own();
+        if (frames_[at].task == op.task) {
+            while (frames_.size() - 1 > at) pop();
+        } else {
+            push(op.task, frame_kind::context);
+        }
+    }
+
+    struct undoable {
+        frame ended;
+        std::size_t slice = 0;     // where its slice stands
+        std::size_t switches = 0;  // how many there are while nothing else has happened
+        std::int64_t time_ns = 0;
+    };
+
+    const thread_stream& stream_;
+    std::uint32_t first_folded_;
+    trace& loaded_;
+    std::vector<frame> frames_;
+    timeline built_;
+    std::array<undoable, 8>
+        suspended_;  // the latest; nested in one another at most by inline resumes
+    std::size_t suspensions_ = 0;
+    std::int64_t now_ns_ = 0;
+    std::int64_t owned_until_ns_ = 0;
+    std::uint32_t op_ = 0;
+    bool owner_changed_ = false;
+};
+
+}  // namespace
+
+// The switch to `group` that is in force at a moment. Several switches may carry one time: a scope may
+// begin in the tick in which a nested slice does.
+std::size_t timeline::find(std::uint32_t group, std::int64_t moment_ns, std::size_t last) const {
+    constexpr std::size_t damage_limit = 64;  // only a damaged stream makes the search go forward
+    const auto first = switches.begin();
+    const auto end = first + static_cast<std::ptrdiff_t>(last) + 1;
+    const auto after = std::upper_bound(
+        first + 1, end, moment_ns,
+        [](std::int64_t moment, const switch_point& next) { return moment < next.time_ns; });
+    const auto at = static_cast<std::size_t>(after - first) - 1;
+    std::size_t back = at;
+    while (back > 0 && switches[back].group != group && switches[back].time_ns == moment_ns) --back;
+    if (switches[back].group == group) return back;
+    std::size_t forward = at;
+    while (forward < last && forward < at + damage_limit && switches[forward].group != group)
+        ++forward;
+    return forward;
+}
+
+std::int64_t timeline::own_between(std::uint32_t group, std::int64_t from_ns, std::int64_t to_ns,
+                                   std::size_t last) const {
+    const auto own_at = [&](std::int64_t moment_ns) {
+        const std::size_t at = find(group, moment_ns, last);
+        const switch_point& here = switches[at];
+        if (here.group != group) return std::int64_t{0};
+        return here.own_before_ns + std::max<std::int64_t>(0, moment_ns - here.time_ns);
+    };
+    const std::int64_t own_ns = own_at(to_ns) - own_at(from_ns);
+    return std::clamp<std::int64_t>(own_ns, 0, std::max<std::int64_t>(0, to_ns - from_ns));
+}
+
+timeline build_timeline(const thread_stream& stream, std::span<const task_op> ops,
+                        std::uint32_t first_folded, std::int64_t end_ns, trace& loaded) {
+    timeline_builder builder(stream, first_folded, loaded);
+    for (std::uint32_t index = stream.first_op; index < stream.end_op; ++index)
+        builder.take(ops[index], index);
+    return builder.finish_stream(end_ns);
+}
+
+}  // namespace coroscope::analysis::loading
