@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// label_await, behind COROSCOPE_AWAIT: names one await. Inside an instrumented coroutine only the
+// name is added. An operand that an integration passes through (Asio's) is returned as it is, and
+// names the suspension that follows. In any other coroutine the operand is wrapped, and the
+// suspension is recorded as an await of its own.
+
+#include <coroutine>
+
+#include <coroscope/config.hpp>
+#include <coroscope/detail/awaiter.hpp>
+#include <coroscope/detail/task_state.hpp>
+#include <coroscope/scope.hpp>
+#include <coroscope/site.hpp>
+
+namespace coroscope {
+
+/// Specialise to true for operands that a foreign promise insists on seeing unchanged.
+template <class Operand>
+inline constexpr bool passes_through = false;
+
+namespace detail {
+
+/// Records an await that began at `start` and ends now, in a coroutine that is no task.
+COROSCOPE_API void record_await(site& label, const scope_start& start) noexcept;
+
+}  // namespace detail
+
+inline namespace COROSCOPE_ABI {
+
+/// An await in a coroutine that is no task: its time is recorded under the label. The context stays
+/// where it is: nothing would tell when such a coroutine leaves the thread that resumed it. 32 bytes
+/// of frame beside the awaiter. Follows the awaiter protocol; see [expr.await].
+template <class Operand>
+class wrapped_await {
+public:
+    wrapped_await(site& label, Operand&& operand) : slot_(static_cast<Operand&&>(operand)), label_(&label) {}
+    wrapped_await(const wrapped_await&) = delete;
+    wrapped_await& operator=(const wrapped_await&) = delete;
+
+    bool await_ready() { return static_cast<bool>(slot_.awaiter().await_ready()); }
+
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> handle) {
+        detail::begin_scope(start_);
+        // Nothing of *this may be touched after the inner call succeeded: the coroutine may already
+        // run elsewhere. Where it throws or returns false, nobody else can have resumed it.
+        unsuspend guard{&start_.ticks};
+        using outcome = decltype(slot_.awaiter().await_suspend(handle));
+        if constexpr (std::is_void_v<outcome>) {
+            slot_.awaiter().await_suspend(handle);
+            guard.ticks = nullptr;
+        } else {
+            auto result = slot_.awaiter().await_suspend(handle);
+            if constexpr (std::is_same_v<outcome, bool>) {
+                if (!result) return result;
+            }
+            guard.ticks = nullptr;
+            return result;
+        }
+    }
+
+    decltype(auto) await_resume() {
+        if (start_.ticks != 0) detail::record_await(*label_, start_);
+        return detail::resume_value(slot_.awaiter());
+    }
+
+private:
+    struct unsuspend {
+        explicit unsuspend(std::uint64_t* started) noexcept : ticks(started) {}
+        unsuspend(const unsuspend&) = delete;
+        unsuspend& operator=(const unsuspend&) = delete;
+        ~unsuspend() {
+            if (ticks != nullptr) *ticks = 0;
+        }
+        std::uint64_t* ticks;
+    };
+
+    detail::operand_slot<Operand> slot_;
+    site* label_;
+    detail::scope_start start_{0, 0};
+};
+
+/// An operand and its label, for the promise or the language to take apart.
+template <class Operand>
+class [[nodiscard]] labelled_await {
+public:
+    labelled_await(site& label, Operand&& operand) noexcept
+        : label_(&label), operand_(static_cast<Operand&&>(operand)) {}
+
+    site& label() const noexcept { return *label_; }
+    Operand&& operand() const noexcept { return static_cast<Operand&&>(operand_); }
+
+    wrapped_await<Operand> operator co_await() const {
+        return wrapped_await<Operand>(*label_, static_cast<Operand&&>(operand_));
+    }
+
+private:
+    site* label_;
+    Operand&& operand_;
+};
+
+template <class Operand>
+decltype(auto) label_await(site* label, Operand&& operand) noexcept {
+    if constexpr (passes_through<std::remove_cvref_t<Operand>>) {
+        detail::this_thread.await_label = label;
+        return static_cast<Operand&&>(operand);
+    } else {
+        return labelled_await<Operand>(*label, static_cast<Operand&&>(operand));
+    }
+}
+
+}  // namespace COROSCOPE_ABI
+}  // namespace coroscope

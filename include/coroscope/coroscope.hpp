@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Everything that an instrumented program uses.
+
+#include <coroscope/config.hpp>
+#include <coroscope/context.hpp>
+#include <coroscope/executor_adaptor.hpp>
+#include <coroscope/instrumented.hpp>
+#include <coroscope/macro.hpp>
+#include <coroscope/profile.hpp>
+#include <coroscope/propagate.hpp>
+#include <coroscope/record_function.hpp>
+#include <coroscope/task.hpp>

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a co_await does with its operand, spelled out: finding the awaiter (a member or a free
+// operator co_await, or the operand itself) and keeping it where the language would keep it.
+
+#include <type_traits>
+#include <utility>
+
+namespace coroscope::detail {
+
+template <class Operand>
+concept has_member_co_await =
+    requires(Operand&& operand) { static_cast<Operand&&>(operand).operator co_await(); };
+
+template <class Operand>
+concept has_free_co_await =
+    requires(Operand&& operand) { operator co_await(static_cast<Operand&&>(operand)); };
+
+/// The awaiter of an operand: a prvalue from operator co_await, or a reference to the operand.
+template <class Operand>
+decltype(auto) get_awaiter(Operand&& operand) {
+    if constexpr (has_member_co_await<Operand>) {
+        return static_cast<Operand&&>(operand).operator co_await();
+    } else if constexpr (has_free_co_await<Operand>) {
+        return operator co_await(static_cast<Operand&&>(operand));
+    } else {
+        return static_cast<Operand&&>(operand);
+    }
+}
+
+template <class Operand>
+using awaiter_of = decltype(get_awaiter(std::declval<Operand>()));
+
+/// Keeps the awaiter of an operand that lives elsewhere until the end of the await expression.
+/// A member of reference type where the awaiter is the operand or a reference from operator co_await.
+template <class Operand>
+class operand_slot {
+public:
+    explicit operand_slot(Operand&& operand) : awaiter_(get_awaiter(static_cast<Operand&&>(operand))) {}
+    auto& awaiter() noexcept { return awaiter_; }
+
+private:
+    awaiter_of<Operand&&> awaiter_;
+};
+
+/// Keeps an awaitable that was made for the await (by the promise's own await_transform or
+/// final_suspend), and its awaiter if that is another object. Never moved.
+template <class Awaitable, bool Own = std::is_reference_v<awaiter_of<Awaitable>>>
+class made_slot {
+public:
+    template <class Make>
+    explicit made_slot(Make&& make) : awaitable_(make()) {}
+    auto& awaiter() noexcept { return awaitable_; }
+
+private:
+    Awaitable awaitable_;
+};
+
+template <class Awaitable>
+class made_slot<Awaitable, false> {
+public:
+    template <class Make>
+    explicit made_slot(Make&& make)
+        : awaitable_(make()), awaiter_(get_awaiter(static_cast<Awaitable&&>(awaitable_))) {}
+    auto& awaiter() noexcept { return awaiter_; }
+
+private:
+    Awaitable awaitable_;
+    awaiter_of<Awaitable> awaiter_;
+};
+
+/// await_resume on an lvalue, as the language calls it on a temporary; on an rvalue where only that
+/// is offered.
+template <class Awaiter>
+decltype(auto) resume_value(Awaiter& awaiter) {
+    if constexpr (requires { awaiter.await_resume(); }) {
+        return awaiter.await_resume();
+    } else {
+        return std::move(awaiter).await_resume();
+    }
+}
+
+}  // namespace coroscope::detail

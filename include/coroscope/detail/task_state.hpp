@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The state of one instrumented coroutine, kept in its promise, and the transitions of a task.
+//
+//        spawn                 enter                     leave
+//   (created) ──► spawned ──► running on a thread ──► suspended ──┐
+//                                ▲      │  finish                 │ enter
+//                                │      └──────────► finished     │
+//                                └────────────────────────────────┘
+//
+// Each transition swaps the thread's context and, where something records, writes one record. While
+// a task runs, `resumer` holds what the thread was doing before: its context, restored at the next
+// suspension. Where nothing records and neither side carries a context, nothing is installed and a
+// transition costs a few instructions; a session that starts meanwhile sees the task from its next
+// transition on. Only the thread that runs (or resumes, or destroys) the coroutine touches its state.
+
+#include <cstdint>
+
+#include <coroscope/detail/thread_state.hpp>
+#include <coroscope/site.hpp>
+
+// clang may keep the address of a thread-local across a suspension point of the coroutine that it
+// inlined the access into; g++ computes it anew.
+#if defined(__clang__)
+#define COROSCOPE_CONTEXT_SWITCH [[gnu::noinline]] inline
+#else
+#define COROSCOPE_CONTEXT_SWITCH [[gnu::always_inline]] inline
+#endif
+
+namespace coroscope::detail {
+
+/// What a thread was doing before it entered a task.
+struct resumer {
+    std::uint64_t mark;
+    std::uint32_t session;
+    std::uint32_t attributes;
+    task_state* frame;
+};
+
+/// What a suspending or finishing task leaves on the thread's stack for the time when its frame may
+/// be gone.
+struct departure {
+    bool quiet;           ///< nothing was installed: nothing to restore, the rest is not set
+    std::uint64_t ticks;  ///< 0 where nothing recorded it
+    resumer before;
+};
+inline constexpr departure quiet_departure{true, 0, {}};
+
+enum task_flags : std::uint16_t {
+    task_spawned = 1U << 0,
+    task_suspended = 1U << 1,
+    task_entered = 1U << 2,    ///< whoever handed over has entered it already
+    task_exception = 1U << 3,  ///< an exception left it
+    task_finished = 1U << 4,
+    task_started = 1U << 5,    ///< ran at least once
+    task_installed = 1U << 6,  ///< its context is the thread's while it runs; `before` is what to restore
+    task_flag_bits = 7,        // the bits above hold the state's offset in the frame, in units of 8
+};
+
+struct task_state {
+    std::uint64_t task = 0;        ///< id; 0 until first needed
+    std::uint32_t session = 0;     ///< the context that the task carries
+    std::uint32_t attributes = 0;
+    std::uint64_t parent = 0;      ///< parent's id << 20 | size of the frame in units of 16 bytes (0: unknown)
+    const void* where = nullptr;   ///< std::source_location of the coroutine: its spawn site
+    resumer before;                ///< while it is installed; while suspended, before.mark is the tick of the suspension
+    std::uint16_t announced = 0;   ///< low bits of the generation of the session that knows it
+    std::uint16_t flags = 0;
+    std::uint32_t await_site = 0;  ///< site id of the await that comes next; 0: unknown
+};
+static_assert(sizeof(task_state) == 64);
+
+/// Where the coroutine's frame begins; null where its state's place in it is unknown.
+inline const void* frame_address(const task_state& task) noexcept {
+    const std::uintptr_t offset = static_cast<std::uintptr_t>(task.flags >> task_flag_bits) * 8;
+    return offset == 0 ? nullptr : reinterpret_cast<const char*>(&task) - offset;
+}
+inline std::uint64_t frame_bytes(const task_state& task) noexcept { return (task.parent & 0xfffff) * 16; }
+
+/// Notes where in its frame the state stands, and the frame's size if it was the last one allocated
+/// on this thread.
+inline void locate_frame(task_state& task, const void* frame) noexcept {
+    constexpr std::uintptr_t largest_offset = (std::uintptr_t{1} << (16 - task_flag_bits)) - 1;
+    const std::uintptr_t offset =
+        (reinterpret_cast<std::uintptr_t>(&task) - reinterpret_cast<std::uintptr_t>(frame)) / 8;
+    if (offset > largest_offset) return;
+    task.flags = static_cast<std::uint16_t>(task.flags | (offset << task_flag_bits));
+    if (this_thread.new_frame != frame) return;
+    const std::uint64_t units = this_thread.new_frame_bytes / 16;
+    if (units <= 0xfffff) task.parent |= units;
+}
+
+inline constexpr unsigned mark_thread_bits = 20;
+inline constexpr std::uint64_t mark_thread_mask = (std::uint64_t{1} << mark_thread_bits) - 1;
+
+/// A fresh task id, unique in the process. From a per-thread block; refills it at its end.
+COROSCOPE_API std::uint64_t refill_task_ids() noexcept;
+[[gnu::always_inline]] inline std::uint64_t new_task_id() noexcept {
+    constexpr std::uint64_t block = 1024;
+    const std::uint64_t id = this_thread.next_task;
+    if (id % block == 0) [[unlikely]]
+        return refill_task_ids();
+    this_thread.next_task = id + 1;
+    return id;
+}
+
+/// Site id of a std::source_location, interned on first sight; 0 where nothing records.
+COROSCOPE_API std::uint32_t await_site_id(const void* location) noexcept;
+COROSCOPE_API std::uint32_t await_site_id(site& label) noexcept;
+
+/// The current context's session changes: finds out what records here now.
+COROSCOPE_API void rebind(std::uint32_t session) noexcept;
+
+[[gnu::always_inline]] inline void install(std::uint64_t mark, std::uint32_t session,
+                                           std::uint32_t attributes, task_state* frame) noexcept {
+    this_thread.mark = mark;
+    this_thread.frame = frame;
+    this_thread.attributes = attributes;
+    if (this_thread.session != session) [[unlikely]]
+        rebind(session);
+}
+
+inline void set_flags(task_state& task, unsigned set, unsigned clear = 0) noexcept {
+    task.flags = static_cast<std::uint16_t>((task.flags | set) & ~clear);
+}
+
+/// Does anything need the task's context on this thread?
+[[gnu::always_inline]] inline bool needs_context(const task_state& task) noexcept {
+    std::uint64_t carried = 0;
+    static_assert(sizeof task.session + sizeof task.attributes == sizeof carried);
+    __builtin_memcpy(&carried, &task.session, sizeof carried);
+    return (static_cast<std::uint64_t>(load_gate()) | carried) != 0;
+}
+
+/// What the thread is doing, whoever that is.
+inline resumer current_resumer() noexcept {
+    return {this_thread.mark, this_thread.session, this_thread.attributes, this_thread.frame};
+}
+
+/// The task's context becomes the thread's.
+inline void install_task(task_state& task) noexcept {
+    if (task.task == 0) task.task = new_task_id();
+    set_flags(task, task_installed);
+    install((task.task << mark_thread_bits) | (this_thread.mark & mark_thread_mask), task.session,
+            task.attributes, &task);
+}
+
+/// The slow halves, where something records or a context is carried.
+COROSCOPE_API void spawn_active(task_state& task, bool started) noexcept;
+COROSCOPE_API departure suspend_active(task_state& task) noexcept;
+COROSCOPE_API void cancel_active(task_state& task, const resumer& before) noexcept;
+COROSCOPE_API void resume_active(task_state& task) noexcept;
+COROSCOPE_API departure finish_active(task_state& task) noexcept;
+COROSCOPE_API void transfer_active(task_state& awaiter, task_state& awaited) noexcept;
+COROSCOPE_API void finish_transfer_active(task_state& finished, task_state& resumed) noexcept;
+COROSCOPE_API void destroy_active(task_state& task) noexcept;
+COROSCOPE_API void restore(const resumer& before) noexcept;
+
+/// Does this thread or this task take part in anything?
+[[gnu::always_inline]] inline bool is_active(const task_state& task) noexcept {
+    return load_gate() != 0 || (task.flags & task_installed) != 0;
+}
+
+/// The task is created: called once, just before its initial suspension or its first statement.
+COROSCOPE_CONTEXT_SWITCH void spawn_task(task_state& task, bool started) noexcept {
+    set_flags(task, started ? task_spawned | task_started : task_spawned);
+    if ((static_cast<std::uint64_t>(load_gate()) | (this_thread.mark >> mark_thread_bits) | this_thread.session |
+         this_thread.attributes) != 0) [[unlikely]]
+        spawn_active(task, started);
+}
+
+/// The task is about to suspend. Until the inner await_suspend has returned, the context stays the
+/// task's; then the caller restores what this returns, unless it is quiet.
+COROSCOPE_CONTEXT_SWITCH departure suspend_task(task_state& task) noexcept {
+    if (is_active(task)) [[unlikely]]
+        return suspend_active(task);
+    set_flags(task, task_suspended);
+    return quiet_departure;
+}
+
+/// The inner await_suspend returned false or threw: the task never stopped running.
+COROSCOPE_CONTEXT_SWITCH void cancel_suspend(task_state& task, const departure& leaving) noexcept {
+    set_flags(task, 0, task_suspended);
+    if (!leaving.quiet) cancel_active(task, leaving.before);
+}
+
+/// The task runs on this thread from now on.
+COROSCOPE_CONTEXT_SWITCH void resume_task(task_state& task) noexcept {
+    if ((task.flags & task_entered) != 0 || needs_context(task)) [[unlikely]]
+        return resume_active(task);
+    set_flags(task, task_started, task_suspended);
+}
+
+/// The task has run to its end (final suspension).
+COROSCOPE_CONTEXT_SWITCH departure finish_task(task_state& task) noexcept {
+    set_flags(task, task_finished);
+    if (is_active(task)) [[unlikely]]
+        return finish_active(task);
+    return quiet_departure;
+}
+
+/// The thread goes back to what it did before the task.
+[[gnu::always_inline]] inline void leave(const departure& leaving) noexcept {
+    if (!leaving.quiet) [[unlikely]]
+        restore(leaving.before);
+}
+
+/// A symmetric transfer that left at `ticks` resumes the coroutine at `frame_address` next on this
+/// thread: its wake is its resume.
+COROSCOPE_CONTEXT_SWITCH void expect_handover(void* frame_address, std::uint64_t ticks) noexcept {
+    if (ticks == 0) [[likely]]
+        return;
+    this_thread.handover_target = frame_address;
+    this_thread.handover_ticks = ticks;
+}
+
+/// The coroutine is destroyed before its end. One that is destroyed while it runs (by itself, out of
+/// an inner await_suspend) has been left already.
+COROSCOPE_CONTEXT_SWITCH void destroy_task(task_state& task) noexcept {
+    set_flags(task, task_finished);
+    if (is_active(task)) [[unlikely]]
+        destroy_active(task);
+}
+
+/// Both sides of an await are ours: the awaiter suspends and the awaited runs, in one moment.
+COROSCOPE_CONTEXT_SWITCH void transfer_task(task_state& awaiter, task_state& awaited) noexcept {
+    if (is_active(awaiter) || needs_context(awaited)) [[unlikely]]
+        return transfer_active(awaiter, awaited);
+    set_flags(awaiter, task_suspended);
+}
+
+/// The awaited task has finished and its awaiter runs on, in one moment.
+COROSCOPE_CONTEXT_SWITCH void finish_and_resume(task_state& finished, task_state& resumed) noexcept {
+    set_flags(finished, task_finished);
+    if (is_active(finished) || needs_context(resumed)) [[unlikely]]
+        finish_transfer_active(finished, resumed);
+}
+
+}  // namespace coroscope::detail

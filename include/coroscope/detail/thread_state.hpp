@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The runtime's thread-local state: what the inline half of the recorder looks at. It is trivially
+// constructible and at most 128 bytes, so that the initial-exec model fits even after dlopen.
+//
+// Only its own thread touches it, but for two words that others write while starting or stopping a
+// session: `gate` (atomic read-modify-write on both sides) and `limit` (set to null by a stop).
+
+#include <cstdint>
+
+#include <coroscope/context.hpp>
+#include <coroscope/detail/export.hpp>
+#include <coroscope/detail/ticks.hpp>
+
+namespace coroscope::detail {
+
+struct task_state;
+struct thread_record;
+
+/// Why a scope on this thread must not be skipped. Zero: nothing records here. Negative: a scope
+/// begins the careful way.
+enum gate_bits : std::int32_t {
+    gate_local = 1 << 0,       ///< the thread's context carries a live session
+    gate_global = 1 << 1,      ///< a session of all threads is on
+    gate_task_table = 1 << 2,  ///< beside the others: live tasks are kept in a table
+    gate_careful = -0x7fffffff - 1,            ///< the sign; only in the two below
+    gate_slow_clock = gate_careful | 1 << 29,  ///< beside the others: the counter is no clock here
+    gate_unknown = gate_careful | 1 << 30,     ///< the thread never called us: find out
+};
+
+struct thread_state {
+    std::int32_t gate = gate_unknown;
+    std::uint32_t session = 0;      ///< the current context's session
+    std::uint64_t mark = 0;         ///< current task | thread, as in trace/format.hpp
+    char* cursor = nullptr;         ///< next record in the thread's chunk
+    char* limit = nullptr;          ///< records may begin below it; null: go the slow way
+    std::uintptr_t stack_low = 0;   ///< lowest address of the thread's stack
+    std::uintptr_t stack_bytes = 0;
+    task_state* frame = nullptr;    ///< the running coroutine's state; null outside instrumented ones
+    void* handover_target = nullptr;    ///< frame that a symmetric transfer on this thread resumes now
+    std::uint64_t handover_ticks = 0;
+    thread_record* record = nullptr;    ///< the registry's entry, null until the thread is registered
+    std::uint64_t next_task = 0;        ///< next free id of the thread's block; a block ends at a multiple
+    const void* await_label = nullptr;  ///< site of the labelled await that an integration suspends next
+    void* new_frame = nullptr;          ///< the coroutine frame allocated last, for its promise to find
+    std::uint64_t new_frame_bytes = 0;
+    std::uint32_t attributes = 0;       ///< the current context's attributes
+    std::uint32_t bound_session = 0;    ///< generation of the session whose chunk `cursor` points into
+};
+static_assert(sizeof(thread_state) <= 128, "initial-exec thread-locals must stay small");
+
+#if defined(__clang__) || defined(__GNUC__)
+extern COROSCOPE_API __thread thread_state this_thread __attribute__((tls_model("initial-exec")));
+#endif
+
+/// Is anything recording here (or is it unknown)? One load, relaxed: a session's start reaches
+/// other threads when they look next.
+[[gnu::always_inline]] inline std::int32_t load_gate() noexcept {
+    return __atomic_load_n(&this_thread.gate, __ATOMIC_RELAXED);
+}
+
+}  // namespace coroscope::detail

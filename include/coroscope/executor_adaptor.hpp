@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// executor_adaptor: stamps what an executor runs with the moment it was handed in and the moment it
+// began, so that queued time is known. The enqueue is the wake of the first task that the job
+// resumes; a job that resumes none is a task of its own, child of whoever posted it.
+
+#include <coroutine>
+#include <type_traits>
+#include <utility>
+
+#include <coroscope/config.hpp>
+#include <coroscope/context.hpp>
+#include <coroscope/detail/location.hpp>
+#include <coroscope/detail/task_state.hpp>
+
+namespace coroscope {
+namespace detail {
+
+/// A job's identity: made when it is handed in. 24 bytes.
+struct job_stamp {
+    std::uint64_t task;
+    context poster;
+};
+COROSCOPE_API job_stamp post_job(const void* location) noexcept;
+
+/// Around the run of a job, on the thread that runs it.
+class job_run {
+public:
+    COROSCOPE_API explicit job_run(const job_stamp& job) noexcept;
+    COROSCOPE_API ~job_run();
+    job_run(const job_run&) = delete;
+    job_run& operator=(const job_run&) = delete;
+
+private:
+    resumer before_;
+    std::uint64_t task_;
+    int exceptions_;
+};
+
+/// A job that never runs.
+COROSCOPE_API void cancel_job(const job_stamp& job) noexcept;
+
+}  // namespace detail
+
+inline namespace COROSCOPE_ABI {
+
+/// A callable on its way through a queue. Move-only callables stay move-only.
+template <class Callable>
+class stamped_job {
+public:
+    stamped_job(Callable callable, const void* location)
+        : callable_(std::move(callable)), stamp_(detail::post_job(location)) {}
+
+    decltype(auto) operator()() {
+        const detail::job_run run(stamp_);
+        return std::move(callable_)();
+    }
+
+private:
+    Callable callable_;
+    detail::job_stamp stamp_;
+};
+
+/// Wraps an executor that has `execute(f)` or `post(f)`; keeps a reference to it (or a copy where
+/// `Executor` is a value type: executor_adaptor<any_executor>). As thread-safe as the executor.
+template <class Executor>
+class executor_adaptor {
+public:
+    explicit executor_adaptor(Executor executor) : executor_(static_cast<Executor>(executor)) {}
+
+    template <class Callable>
+    void execute(Callable&& callable, std::source_location where = std::source_location::current()) {
+        hand_in(stamped_job<std::decay_t<Callable>>(static_cast<Callable&&>(callable),
+                                                    detail::location_address(where)));
+    }
+    template <class Callable>
+    void post(Callable&& callable, std::source_location where = std::source_location::current()) {
+        execute(static_cast<Callable&&>(callable), where);
+    }
+
+    /// `co_await adaptor.schedule()` goes on on the executor.
+    auto schedule(std::source_location where = std::source_location::current()) noexcept {
+        return hop(*this, where);
+    }
+
+private:
+    class hop {
+    public:
+        hop(executor_adaptor& executor, std::source_location where) noexcept
+            : executor_(&executor), where_(where) {}
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> waiter) const {
+            executor_->execute([waiter] { waiter.resume(); }, where_);
+        }
+        void await_resume() const noexcept {}
+
+    private:
+        executor_adaptor* executor_;
+        std::source_location where_;
+    };
+
+    template <class Job>
+    void hand_in(Job&& job) {
+        if constexpr (requires { executor_.execute(static_cast<Job&&>(job)); }) {
+            executor_.execute(static_cast<Job&&>(job));
+        } else {
+            executor_.post(static_cast<Job&&>(job));
+        }
+    }
+
+    Executor executor_;
+};
+
+template <class Executor>
+executor_adaptor(Executor&) -> executor_adaptor<Executor&>;
+
+}  // namespace COROSCOPE_ABI
+}  // namespace coroscope

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// instrumented<Promise>: stands over somebody's promise type and makes each coroutine of that type
+// a task. It behaves as `Promise` does in every way that the coroutine, its awaitables and its
+// library can see; in addition each co_await is timed with its own file and line, scopes survive it,
+// and the coroutine's spawn, first resume, suspensions and end are recorded.
+//
+//   struct my_task { using promise_type = coroscope::instrumented<my_promise>; … };
+//   COROSCOPE_INSTRUMENT_COROUTINE(their::task)                          // at global scope
+//   COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), their::task<T>)
+//
+// The promise is the first member, at offset 0 with its own alignment, so that a
+// coroutine_handle<Promise> made from the frame's address is good: g++ and clang place a promise by
+// its alignment alone. The specialisation of std::coroutine_traits must be seen before the first
+// coroutine of the type. Costs 64 bytes of frame per coroutine and at most 16 per co_await.
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <new>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+#include <coroscope/await.hpp>
+#include <coroscope/config.hpp>
+#include <coroscope/detail/instrumented_awaiter.hpp>
+#include <coroscope/detail/location.hpp>
+#include <coroscope/detail/promise_allocation.hpp>
+#include <coroscope/detail/promise_returns.hpp>
+
+namespace coroscope {
+inline namespace COROSCOPE_ABI {
+
+#if COROSCOPE_ENABLED
+
+template <class Promise>
+class instrumented final : public detail::promise_returns<instrumented<Promise>, Promise>,
+                           public detail::promise_allocation<Promise> {
+public:
+    /// Constructs the promise from the coroutine's parameters where it takes them, else from nothing.
+    /// They are passed on as they come: g++ offers parameters of rvalue reference type as rvalues.
+    template <class... Parameters>
+        requires(sizeof...(Parameters) > 0 && std::constructible_from<Promise, Parameters...>)
+    explicit instrumented(Parameters&&... parameters) : promise_(static_cast<Parameters&&>(parameters)...) {
+        locate();
+    }
+    instrumented() : promise_() { locate(); }
+    instrumented(const instrumented&) = delete;
+    instrumented& operator=(const instrumented&) = delete;
+
+    ~instrumented() {
+        constexpr int over = detail::task_spawned | detail::task_finished;
+        if ((task_.flags & over) == detail::task_spawned) detail::destroy_task(task_);
+    }
+
+    decltype(auto) get_return_object(std::source_location where = std::source_location::current()) {
+        task_.where = detail::location_address(where);
+        return promise_.get_return_object();
+    }
+
+    auto initial_suspend() {
+        const auto make = [this]() -> decltype(auto) { return promise_.initial_suspend(); };
+        using slot = detail::made_slot<decltype(make())>;
+        return detail::initial_awaiter<Promise, slot>(task_, make);
+    }
+
+    auto final_suspend() noexcept {
+        const auto make = [this]() noexcept -> decltype(auto) { return promise_.final_suspend(); };
+        using slot = detail::made_slot<decltype(make())>;
+        return detail::final_awaiter<Promise, slot>(task_, make);
+    }
+
+    void unhandled_exception() noexcept(noexcept(std::declval<Promise&>().unhandled_exception())) {
+        task_.flags = static_cast<std::uint16_t>(task_.flags | detail::task_exception);
+        promise_.unhandled_exception();
+    }
+
+    /// Theirs first, where they have one, then ours around the result. A label comes off before.
+    template <class Operand>
+    auto await_transform(Operand&& operand, std::source_location where = std::source_location::current()) {
+        if (detail::load_gate() != 0)
+            task_.await_site = detail::await_site_id(detail::location_address(where));
+        return transform(static_cast<Operand&&>(operand));
+    }
+    template <class Operand>
+    auto await_transform(labelled_await<Operand>&& labelled) {
+        if (detail::load_gate() != 0) task_.await_site = detail::await_site_id(labelled.label());
+        return transform(labelled.operand());
+    }
+
+    template <class Value = typename detail::yielded<Promise>::type>
+        requires requires(Promise& promise, Value&& value) {
+            promise.yield_value(static_cast<Value&&>(value));
+        }
+    auto yield_value(Value&& value, std::source_location where = std::source_location::current()) {
+        if (detail::load_gate() != 0)
+            task_.await_site = detail::await_site_id(detail::location_address(where));
+        const auto make = [&]() -> decltype(auto) {
+            return promise_.yield_value(static_cast<Value&&>(value));
+        };
+        using slot = detail::made_slot<decltype(make())>;
+        return detail::instrumented_awaiter<Promise, slot>(task_, make);
+    }
+
+    /// The promise underneath, for a library that asks for it.
+    Promise& promise() noexcept { return promise_; }
+    detail::task_state& coroscope_task() noexcept { return task_; }
+
+private:
+    template <class Operand>
+    auto transform(Operand&& operand) {
+        if constexpr (requires { promise_.await_transform(static_cast<Operand&&>(operand)); }) {
+            const auto make = [&]() -> decltype(auto) {
+                return promise_.await_transform(static_cast<Operand&&>(operand));
+            };
+            using slot = detail::made_slot<decltype(make())>;
+            return detail::instrumented_awaiter<Promise, slot>(task_, make);
+        } else {
+            using slot = detail::operand_slot<Operand>;
+            return detail::instrumented_awaiter<Promise, slot>(task_, static_cast<Operand&&>(operand));
+        }
+    }
+
+    void locate() noexcept {
+        static_assert(alignof(instrumented) == alignof(Promise) ||
+                          (alignof(instrumented) <= 16 && alignof(Promise) <= 16),
+                      "a frame places both promises at the same offset");
+        detail::locate_frame(task_, std::coroutine_handle<instrumented>::from_promise(*this).address());
+    }
+
+    Promise promise_;
+    detail::task_state task_;
+};
+
+/// Is this promise type instrumented?
+template <class Promise>
+inline constexpr bool is_instrumented = false;
+template <class Promise>
+inline constexpr bool is_instrumented<instrumented<Promise>> = true;
+
+#else
+
+template <class Promise>
+using instrumented = Promise;
+
+#endif
+
+}  // namespace COROSCOPE_ABI
+}  // namespace coroscope
+
+#if COROSCOPE_ENABLED
+
+/// Makes every coroutine that returns this type a task, without an edit of the type. At global scope,
+/// before the first such coroutine. A library that specialises coroutine_traits itself (Asio) wins
+/// over this: then the assertion fails.
+#define COROSCOPE_INSTRUMENT_COROUTINE(...)                                                          \
+    template <class... CoroscopeParameters>                                                          \
+    struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                              \
+        using promise_type = ::coroscope::instrumented<typename __VA_ARGS__::promise_type>;          \
+    };                                                                                               \
+    static_assert(::coroscope::is_instrumented<std::coroutine_traits<__VA_ARGS__>::promise_type>,    \
+                  "another specialisation of std::coroutine_traits is in the way")
+
+/// The same for a template: COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T, class A), their::task<T, A>).
+#define COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE(parameters, ...)                                     \
+    template <COROSCOPE_DETAIL_UNWRAP parameters, class... CoroscopeParameters>                      \
+    struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                              \
+        using promise_type = ::coroscope::instrumented<typename __VA_ARGS__::promise_type>;          \
+    }
+#define COROSCOPE_DETAIL_UNWRAP(...) __VA_ARGS__
+
+#else
+
+#define COROSCOPE_INSTRUMENT_COROUTINE(...) static_assert(true)
+#define COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE(parameters, ...) static_assert(true)
+
+#endif

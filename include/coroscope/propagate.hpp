@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// propagate(callable): the context follows a callable to wherever it runs, a thread pool, a
+// std::thread, a callback (torch: wrapPropagateTLSState). The context is captured when it is wrapped
+// and installed around each call; arguments, result and exceptions pass through.
+
+#include <type_traits>
+#include <utility>
+
+#include <coroscope/config.hpp>
+#include <coroscope/context.hpp>
+
+namespace coroscope {
+inline namespace COROSCOPE_ABI {
+
+/// A callable and the context under which it runs. As copyable and movable as the callable.
+template <class Callable>
+class propagated {
+public:
+    explicit propagated(Callable callable) noexcept(std::is_nothrow_move_constructible_v<Callable>)
+        : callable_(std::move(callable)) {}
+
+    template <class... Arguments>
+    decltype(auto) operator()(Arguments&&... arguments) & {
+        const context_guard guard(context_);
+        return call(callable_, static_cast<Arguments&&>(arguments)...);
+    }
+    template <class... Arguments>
+    decltype(auto) operator()(Arguments&&... arguments) const& {
+        const context_guard guard(context_);
+        return call(callable_, static_cast<Arguments&&>(arguments)...);
+    }
+    template <class... Arguments>
+    decltype(auto) operator()(Arguments&&... arguments) && {
+        const context_guard guard(context_);
+        return call(std::move(callable_), static_cast<Arguments&&>(arguments)...);
+    }
+
+private:
+    template <class Function, class... Arguments>
+    static decltype(auto) call(Function&& function, Arguments&&... arguments) {
+        return static_cast<Function&&>(function)(static_cast<Arguments&&>(arguments)...);
+    }
+
+    Callable callable_;
+    context context_ = current_context();
+};
+
+template <class Callable>
+propagated<std::decay_t<Callable>> propagate(Callable&& callable) {
+    return propagated<std::decay_t<Callable>>(static_cast<Callable&&>(callable));
+}
+
+}  // namespace COROSCOPE_ABI
+}  // namespace coroscope

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// scope: a labelled stretch of one block's execution, from construction to the end of the block.
+// It survives co_await and thread hops. The macros of macro.hpp make it; its site is constant data.
+//
+// Threading: begins and ends on whatever thread runs the block. noexcept, no allocation, no lock, no
+// system call; 16 bytes of frame in a coroutine.
+
+#include <coroscope/config.hpp>
+#include <coroscope/detail/thread_state.hpp>
+#include <coroscope/site.hpp>
+
+namespace coroscope::detail {
+
+/// What a scope remembers of its start. Deliberately without initialisers: an inactive scope writes
+/// one word.
+struct scope_start {
+    std::uint64_t ticks;  ///< 0: nothing was recording when the scope began
+    std::uint64_t mark;   ///< task and thread of the start
+};
+
+/// Records a scope that ends now. `start` is where the scope lives: in the frame of a coroutine or
+/// on the stack, which tells whether it may have been suspended.
+COROSCOPE_API COROSCOPE_NO_PLT void end_scope(site& where, const scope_start* start) noexcept;
+
+/// Begins a scope the careful way: an unregistered thread or a machine without a usable counter.
+COROSCOPE_API void begin_scope_slow(scope_start* start) noexcept;
+
+[[gnu::always_inline]] inline void begin_scope(scope_start& start) noexcept {
+    const std::int32_t gate = load_gate();
+    if (gate == 0) [[likely]] {
+        start.ticks = 0;
+    } else if (gate < 0) [[unlikely]] {
+        begin_scope_slow(&start);
+    } else {
+        start.mark = this_thread.mark;
+        start.ticks = counter_ticks();
+    }
+}
+
+/// The automatic object of the scope macros. The site is part of the type, so that nothing of it is
+/// stored.
+template <site& Site>
+class scope {
+public:
+    [[gnu::always_inline]] scope() noexcept { begin_scope(start_); }
+    [[gnu::always_inline]] ~scope() {
+        if (start_.ticks != 0) [[unlikely]]
+            end_scope(Site, &start_);
+    }
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+
+private:
+    scope_start start_;
+};
+
+// What stands for a scope whose category or level is compiled out: a type of size 0, because a
+// coroutine's frame has a place for every local variable, used or not.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#if defined(__clang__)
+#pragma GCC diagnostic ignored "-Wzero-length-array"
+#endif
+struct zero_bytes {
+    __extension__ char none[0];
+};
+struct no_scope {
+    zero_bytes zero[1];
+    constexpr no_scope() noexcept {}
+};
+#pragma GCC diagnostic pop
+static_assert(sizeof(no_scope) == 0);
+
+template <bool Enabled, site& Site>
+struct select_scope {
+    using type = scope<Site>;
+};
+template <site& Site>
+struct select_scope<false, Site> {
+    using type = no_scope;
+};
+
+}  // namespace coroscope::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Contexts that are moved by hand: context_guard, and the jobs of an executor.
+
+#include <coroscope/context.hpp>
+
+#include <exception>
+
+#include <coroscope/detail/location.hpp>
+#include <coroscope/detail/task_state.hpp>
+#include <coroscope/executor_adaptor.hpp>
+
+#include "recorder.hpp"
+
+namespace coroscope {
+namespace {
+
+using namespace runtime;
+using detail::load_gate;
+
+void record_context(std::uint64_t task, std::uint64_t previous) noexcept {
+    const std::uint64_t ticks = now();
+    if (char* at = reserve()) write_record(at, ticks, make_tag(record_kind::context, 0, 0), task, previous);
+}
+
+void install_context(const context& next, detail::task_state* frame) noexcept {
+    const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
+    detail::install((next.task << trace::mark_thread_bits) | thread, next.session, next.attributes, frame);
+}
+
+// The record belongs to the session of the context that holds while it is written: the one that
+// records more of what follows.
+void switch_context(const context& next, detail::task_state* frame) noexcept {
+    const std::uint64_t previous = task_of(this_thread.mark);
+    if (load_gate() != 0 && next.task != previous) record_context(next.task, previous);
+    const std::uint32_t session = this_thread.session;
+    install_context(next, frame);
+    if (load_gate() != 0 && session != next.session) record_context(next.task, previous);
+}
+
+}  // namespace
+
+context current_context() noexcept {
+    return {task_of(this_thread.mark), this_thread.session, this_thread.attributes};
+}
+
+context_guard::context_guard(const context& next) noexcept
+    : previous_(current_context()), previous_frame_(this_thread.frame) {
+    switch_context(next, nullptr);
+}
+
+context_guard::~context_guard() {
+    switch_context(previous_, static_cast<detail::task_state*>(previous_frame_));
+}
+
+namespace detail {
+
+job_stamp post_job(const void* location) noexcept {
+    const job_stamp job{new_task_id(), current_context()};
+    if (load_gate() == 0) return job;
+    const std::uint64_t ticks = now();
+    site* where = intern_location(location, site_kind::job);
+    const std::uint32_t id = where == nullptr ? 0 : site_id(*where);
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::spawn, id, trace::spawn_job | trace::spawn_ready), job.task,
+                     job.poster.task);
+    return job;
+}
+
+job_run::job_run(const job_stamp& job) noexcept : task_(job.task), exceptions_(std::uncaught_exceptions()) {
+    before_ = {this_thread.mark, this_thread.session, this_thread.attributes, this_thread.frame};
+    install_context({job.task, job.poster.session, job.poster.attributes}, nullptr);
+    if (load_gate() == 0) return;
+    const std::uint64_t ticks = now();
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::resume, 0, 0), task_, task_of(before_.mark));
+}
+
+job_run::~job_run() {
+    if (load_gate() != 0) {
+        const std::uint64_t ticks = now();
+        const bool failed = std::uncaught_exceptions() > exceptions_;
+        if (char* at = reserve())
+            write_record(at, ticks, make_tag(record_kind::finish, 0, failed ? trace::finish_exception : 0U), task_,
+                         task_of(before_.mark));
+    }
+    restore(before_);
+}
+
+void cancel_job(const job_stamp& job) noexcept {
+    if (load_gate() == 0) return;
+    const std::uint64_t ticks = now();
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::finish, 0, trace::finish_cancelled), job.task,
+                     task_of(this_thread.mark));
+}
+
+}  // namespace detail
+}  // namespace coroscope

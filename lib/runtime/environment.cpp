@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What happens at the edges of the process: a session started by the environment, and fork.
+//
+//   COROSCOPE_TRACE=file       records the whole process into that file
+//   COROSCOPE_POLICY=drop|overwrite|wait
+//   COROSCOPE_LIMIT=bytes      bound of the trace
+//   COROSCOPE_ARGUMENTS=1      capture arguments
+//
+// A program that gained privileges ignores all of them. A child process that inherits the variables
+// writes FILE.PID instead of its parent's file.
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <coroscope/profile.hpp>
+
+#include "registry.hpp"
+#include "session.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+constexpr const char* owner_variable = "COROSCOPE_TRACE_OWNER";
+constinit std::uint32_t environment_session = 0;
+
+bool equal(const char* text, const char* word) noexcept {
+    return text != nullptr && std::strcmp(text, word) == 0;
+}
+
+overflow policy_from(const char* text) noexcept {
+    if (equal(text, "overwrite")) return overflow::overwrite_oldest;
+    if (equal(text, "wait")) return overflow::wait;
+    return overflow::drop_newest;
+}
+
+// The file of this process: the one named, or FILE.PID where a parent process has that one already.
+void own_path(char (&path)[4096], const char* named) noexcept {
+    char self[24];
+    std::snprintf(self, sizeof self, "%ld", static_cast<long>(::getpid()));
+    const char* owner = ::secure_getenv(owner_variable);
+    if (owner != nullptr && std::strcmp(owner, self) != 0) {
+        std::snprintf(path, sizeof path, "%s.%s", named, self);
+    } else {
+        std::snprintf(path, sizeof path, "%s", named);
+        ::setenv(owner_variable, self, 1);
+    }
+}
+
+void stop_environment_session() noexcept {
+    if (environment_session == 0) return;
+    stop_session(environment_session);
+    environment_session = 0;
+}
+
+void before_fork() noexcept { registry_mutex().lock(); }
+void after_fork_in_parent() noexcept { registry_mutex().unlock(); }
+void after_fork_in_child() noexcept {
+    registry_mutex().unlock();
+    environment_session = 0;
+    reset_after_fork();
+}
+
+[[gnu::constructor]] void start_from_environment() noexcept {
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    const char* named = ::secure_getenv("COROSCOPE_TRACE");
+    if (named == nullptr || *named == '\0') return;
+    static char path[4096];
+    own_path(path, named);
+    profile_options options{.output = path, .all_threads = true};
+    options.policy = policy_from(::secure_getenv("COROSCOPE_POLICY"));
+    options.record_arguments = equal(::secure_getenv("COROSCOPE_ARGUMENTS"), "1");
+    if (const char* limit = ::secure_getenv("COROSCOPE_LIMIT")) {
+        const unsigned long long bytes = std::strtoull(limit, nullptr, 10);
+        if (bytes != 0) options.limit_bytes = bytes;
+    }
+    const start_result started = start_session(options);
+    environment_session = started.generation;
+    if (environment_session != 0) std::atexit(stop_environment_session);
+}
+
+}  // namespace
+}  // namespace coroscope::runtime

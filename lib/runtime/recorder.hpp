@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Writing records: the few lines that every recording function ends in.
+
+#include <cstdint>
+
+#include <coroscope/detail/thread_state.hpp>
+#include <coroscope/site.hpp>
+#include <coroscope/trace/format.hpp>
+
+#include "clock.hpp"
+#include "registry.hpp"
+#include "sites.hpp"
+
+namespace coroscope::runtime {
+
+using detail::this_thread;
+using trace::make_tag;
+using trace::record_kind;
+
+/// Now, where the thread is not registered yet or the counter is no clock.
+std::uint64_t careful_now() noexcept;
+
+/// Now, on this machine's tick clock.
+[[gnu::always_inline]] inline std::uint64_t now() noexcept {
+    if (detail::load_gate() < 0) [[unlikely]]
+        return careful_now();
+    return detail::counter_ticks();
+}
+
+/// A stop sets the limit from another thread. Outside the sanitizer the load is a plain one, which the
+/// compiler can fold into the comparison; the functions that use it are not inlined into loops.
+[[gnu::always_inline]] inline char* load_limit() noexcept {
+#if defined(__SANITIZE_THREAD__)
+    return __atomic_load_n(&this_thread.limit, __ATOMIC_RELAXED);
+#else
+    return this_thread.limit;
+#endif
+}
+
+/// A cursor with guaranteed_bytes behind it, or null with `records` counted as lost.
+[[gnu::always_inline]] inline char* reserve(unsigned records = 1) noexcept {
+    char* cursor = this_thread.cursor;
+    if (cursor < load_limit()) [[likely]]
+        return cursor;
+    return refill(this_thread, records);
+}
+
+inline void store_word(char* at, std::uint64_t word) noexcept {
+    __builtin_memcpy(at, &word, sizeof word);
+}
+
+/// The word that makes a record valid. Pairs with the acquire loads of whoever reads an open chunk.
+inline void publish_tag(char* record, std::uint64_t tag) noexcept {
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(record + 8), tag, __ATOMIC_RELEASE);
+}
+
+[[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first, std::uint64_t tag) noexcept {
+    store_word(at, first);
+    publish_tag(at, tag);
+    this_thread.cursor = at + 16;
+}
+
+[[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first, std::uint64_t tag,
+                                                std::uint64_t third, std::uint64_t fourth) noexcept {
+    store_word(at, first);
+    store_word(at + 16, third);
+    store_word(at + 24, fourth);
+    publish_tag(at, tag);
+    this_thread.cursor = at + 32;
+}
+
+/// The id of a site, registered if need be; 0 when it cannot be.
+inline std::uint32_t site_id(site& where) noexcept {
+    if (!is_registered(where) && !register_site(where)) [[unlikely]]
+        return 0;
+    return trace::tag_id(__atomic_load_n(&where.tag, __ATOMIC_RELAXED));
+}
+
+inline std::uint64_t task_of(std::uint64_t mark) noexcept { return mark >> trace::mark_thread_bits; }
+
+}  // namespace coroscope::runtime

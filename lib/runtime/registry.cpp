@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registry.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+
+#include "clock.hpp"
+#include "recorder.hpp"
+
+namespace coroscope::detail {
+
+__thread thread_state this_thread __attribute__((tls_model("initial-exec")));
+
+}  // namespace coroscope::detail
+
+namespace coroscope::runtime {
+namespace {
+
+using namespace detail;
+
+constinit session sessions[session_slots];
+constinit std::mutex mutex;
+constinit thread_record* threads = nullptr;
+constinit std::uint32_t last_thread_id = 0;
+constinit std::atomic<std::uint32_t> global{0};
+constinit pthread_key_t exit_key = 0;
+constinit bool exit_key_made = false;
+
+// Marks a thread that has left: its later scopes (from destructors of other thread-locals) find no
+// record and count nothing.
+constinit thread_record gone{};
+
+void hand_over_all(thread_record& record) noexcept {
+    for (binding& bound : record.bindings) {
+        const std::uint32_t generation = bound.generation.load(std::memory_order_relaxed);
+        if (generation == 0) continue;
+        record.busy.store(generation, std::memory_order_seq_cst);  // pairs with wait_until_unused()
+        if (find_session(generation) == bound.owner && bound.chunk != nullptr) {
+            __atomic_store_n(&bound.body->last_ticks, counter_ticks(), __ATOMIC_RELAXED);
+            bound.owner->store->hand_over(bound.chunk);
+        }
+        record.busy.store(0, std::memory_order_release);
+        bound.generation.store(0, std::memory_order_release);
+    }
+}
+
+void on_thread_exit(void* data) noexcept {
+    auto& record = *static_cast<thread_record*>(data);
+    thread_state& thread = *record.state;
+    hand_over_all(record);
+    const std::lock_guard lock(mutex);
+    thread.cursor = nullptr;
+    __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread.gate, 0, __ATOMIC_RELAXED);
+    thread.record = &gone;
+    for (thread_record** at = &threads; *at != nullptr; at = &(*at)->next) {
+        if (*at != &record) continue;
+        *at = record.next;
+        break;
+    }
+    delete &record;
+}
+
+void find_stack(thread_record& record) noexcept {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    void* low = nullptr;
+    std::size_t bytes = 0;
+    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+        record.stack_low = reinterpret_cast<std::uintptr_t>(low);
+        record.stack_bytes = bytes;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+// Under the lock: what the gate must show of the session of all threads.
+std::int32_t global_gate() noexcept {
+    const session* all = find_session(global.load(std::memory_order_relaxed));
+    return all == nullptr ? 0 : gate_global | session_gate(*all);
+}
+
+trace::thread_body describe_thread() noexcept {
+    trace::thread_body body{};
+    body.os_thread_id = static_cast<std::uint64_t>(::syscall(SYS_gettid));
+    prctl(PR_GET_NAME, body.name);
+    return body;
+}
+
+// A free binding, or one whose session is over; never the current one unless it is over, too.
+binding* free_binding(thread_record& record) noexcept {
+    for (binding& bound : record.bindings) {
+        const std::uint32_t generation = bound.generation.load(std::memory_order_relaxed);
+        if (generation == 0) return &bound;
+        if (find_session(generation) == nullptr) return &bound;
+    }
+    return nullptr;
+}
+
+binding* bind(thread_state& thread, session& owner, std::uint32_t generation) noexcept {
+    thread_record& record = *thread.record;
+    for (binding& bound : record.bindings) {
+        if (bound.generation.load(std::memory_order_relaxed) == generation) return &bound;
+    }
+    binding* bound = free_binding(record);
+    if (bound == nullptr) return nullptr;
+    trace::thread_body* body =
+        owner.store->append_thread(counter_ticks(), record.id, describe_thread());
+    if (body == nullptr) return nullptr;
+    bound->owner = &owner;
+    bound->chunk = nullptr;
+    bound->cursor = nullptr;
+    bound->body = body;
+    bound->generation.store(generation, std::memory_order_release);
+    return bound;
+}
+
+void set_cursor(thread_state& thread, char* cursor, char* limit) noexcept {
+    thread.cursor = cursor;
+    __atomic_store_n(&thread.limit, limit, __ATOMIC_SEQ_CST);  // pairs with cut_off()
+}
+
+char* chunk_end(const session& owner, trace::chunk_header* chunk) noexcept {
+    return reinterpret_cast<char*>(chunk) + owner.store->header().chunk_bytes;
+}
+
+void select_binding(thread_state& thread, binding& bound, std::uint32_t generation) noexcept {
+    thread_record& record = *thread.record;
+    if (record.current == &bound && thread.bound_session == generation) return;
+    if (record.current != nullptr && record.current != &bound) record.current->cursor = thread.cursor;
+    record.current = &bound;
+    thread.bound_session = generation;
+    thread.cursor = bound.cursor;
+}
+
+bool has_room(const thread_state& thread, const binding& bound, std::size_t bytes) noexcept {
+    return bound.chunk != nullptr && thread.cursor != nullptr &&
+           static_cast<std::size_t>(chunk_end(*bound.owner, bound.chunk) - thread.cursor) >= bytes;
+}
+
+// A new chunk for the binding; false when there is none.
+bool take_chunk(thread_state& thread, binding& bound) noexcept {
+    chunk_store& store = *bound.owner->store;
+    if (bound.chunk != nullptr) store.hand_over(bound.chunk);
+    const std::uint64_t before = counter_ticks();
+    bound.chunk = store.acquire(thread.record->id, bound.body, thread.mark >> trace::mark_thread_bits, before);
+    thread.cursor = nullptr;
+    if (bound.chunk == nullptr) return false;
+    thread.cursor = reinterpret_cast<char*>(bound.chunk) + trace::chunk_header_bytes;
+    return true;
+}
+
+void count_lost(thread_state& thread, session* owner, binding* bound, unsigned records) noexcept {
+    if (owner == nullptr || !owner->live.load(std::memory_order_relaxed)) {
+        if (owner != nullptr) owner->late_records.fetch_add(records, std::memory_order_relaxed);
+    } else if (bound != nullptr) {
+        __atomic_fetch_add(&bound->body->dropped_newest, records, __ATOMIC_RELAXED);
+    } else {
+        owner->lost_records.fetch_add(records, std::memory_order_relaxed);
+    }
+    set_cursor(thread, thread.cursor, nullptr);
+}
+
+// The session that the cursor belonged to, for counting what came too late for it.
+session* last_session(const thread_state& thread) noexcept {
+    for (session& each : sessions) {
+        if (thread.bound_session != 0 && each.generation.load(std::memory_order_relaxed) == thread.bound_session)
+            return &each;
+    }
+    return nullptr;
+}
+
+char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, std::size_t bytes,
+                unsigned records) noexcept {
+    binding* bound = bind(thread, owner, generation);
+    if (bound == nullptr) {
+        count_lost(thread, &owner, nullptr, records);
+        return nullptr;
+    }
+    select_binding(thread, *bound, generation);
+    if (!has_room(thread, *bound, bytes) && !take_chunk(thread, *bound)) {
+        count_lost(thread, &owner, bound, records);
+        return nullptr;
+    }
+    set_cursor(thread, thread.cursor, chunk_end(owner, bound->chunk) - limit_distance);
+    if (owner.live.load(std::memory_order_seq_cst)) return thread.cursor;  // pairs with cut_off()
+    count_lost(thread, &owner, bound, records);
+    return nullptr;
+}
+
+char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) noexcept {
+    thread_record* record = register_thread(thread);
+    if (record == nullptr || record->refilling) return nullptr;
+    session* owner = effective_session(thread);
+    if (owner == nullptr) {
+        count_lost(thread, last_session(thread), nullptr, records);
+        update_gate(thread);
+        return nullptr;
+    }
+    const std::uint32_t generation = owner->generation.load(std::memory_order_relaxed);
+    record->refilling = true;
+    record->busy.store(generation, std::memory_order_seq_cst);  // pairs with wait_until_unused()
+    char* cursor = nullptr;
+    if (owner->live.load(std::memory_order_seq_cst) &&
+        owner->generation.load(std::memory_order_relaxed) == generation) {
+        cursor = refill_in(thread, *owner, generation, bytes, records);
+    } else {
+        count_lost(thread, owner, nullptr, records);
+    }
+    record->busy.store(0, std::memory_order_release);
+    record->refilling = false;
+    return cursor;
+}
+
+}  // namespace
+
+void change_gate(thread_state& thread, std::int32_t set, std::int32_t clear) noexcept {
+    std::int32_t gate = __atomic_load_n(&thread.gate, __ATOMIC_RELAXED);
+    std::int32_t changed = 0;
+    do {
+        changed = (gate | set) & ~clear;
+        if ((changed & (gate_local | gate_global)) == 0) changed = 0;
+    } while (!__atomic_compare_exchange_n(&thread.gate, &gate, changed, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+std::int32_t session_gate(const session& recording) noexcept {
+    return (recording.task_table ? gate_task_table : 0) |
+           (tick_source() == trace::clock_source::monotonic_ns ? gate_slow_clock : 0);
+}
+
+std::uint64_t careful_now() noexcept {
+    register_thread(this_thread);
+    return tick_source() == trace::clock_source::monotonic_ns ? monotonic_ticks() : counter_ticks();
+}
+
+session* session_table() noexcept { return sessions; }
+std::mutex& registry_mutex() noexcept { return mutex; }
+thread_record* first_thread() noexcept { return threads; }
+std::atomic<std::uint32_t>& global_generation() noexcept { return global; }
+
+session* find_session(std::uint32_t generation) noexcept {
+    if (generation == 0) return nullptr;
+    for (session& each : sessions) {
+        if (each.generation.load(std::memory_order_acquire) == generation &&
+            each.live.load(std::memory_order_acquire))
+            return &each;
+    }
+    return nullptr;
+}
+
+session* effective_session(const thread_state& thread) noexcept {
+    if (session* own = find_session(thread.session)) return own;
+    return find_session(global.load(std::memory_order_acquire));
+}
+
+thread_record* register_thread(thread_state& thread) noexcept {
+    if (thread.record == &gone) return nullptr;
+    if (thread.record != nullptr) return thread.record;
+    auto* record = new (std::nothrow) thread_record;
+    if (record == nullptr) return nullptr;
+    record->state = &thread;
+    find_stack(*record);
+    const std::lock_guard lock(mutex);
+    if (!exit_key_made) exit_key_made = pthread_key_create(&exit_key, on_thread_exit) == 0;
+    if (exit_key_made) pthread_setspecific(exit_key, record);
+    record->id = ++last_thread_id;
+    record->next = threads;
+    threads = record;
+    thread.record = record;
+    thread.mark = trace::make_mark(thread.mark >> trace::mark_thread_bits, record->id);
+    thread.stack_low = record->stack_low;
+    // Without a counter the fast path must not be taken: no scope is ever on a stack of no bytes.
+    thread.stack_bytes = tick_source() == trace::clock_source::monotonic_ns ? 0 : record->stack_bytes;
+    __atomic_store_n(&thread.gate, global_gate(), __ATOMIC_RELAXED);
+    return record;
+}
+
+void update_gate(thread_state& thread) noexcept {
+    if (register_thread(thread) == nullptr) return;
+    const session* own = find_session(thread.session);
+    if (own != nullptr) {
+        change_gate(thread, gate_local | session_gate(*own), 0);
+    } else {
+        change_gate(thread, 0, gate_local);
+    }
+    if (own == nullptr) own = find_session(global.load(std::memory_order_acquire));
+    if (own != nullptr && own->generation.load(std::memory_order_relaxed) == thread.bound_session) return;
+    if (thread.record->current != nullptr) thread.record->current->cursor = thread.cursor;
+    thread.record->current = nullptr;
+    thread.bound_session = 0;
+    set_cursor(thread, nullptr, nullptr);
+}
+
+char* refill(thread_state& thread, unsigned records) noexcept {
+    return refill_sized(thread, guaranteed_bytes, records);
+}
+char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept {
+    return refill_sized(thread, bytes + limit_distance, 1);
+}
+
+void wait_until_unused(std::uint32_t generation) noexcept {
+    const auto used = [generation] {
+        const std::lock_guard lock(mutex);
+        for (const thread_record* record = threads; record != nullptr; record = record->next) {
+            if (record->busy.load(std::memory_order_seq_cst) == generation) return true;
+        }
+        return false;
+    };
+    while (used()) sched_yield();
+}
+
+void cut_off(std::uint32_t generation) noexcept {
+    const std::lock_guard lock(mutex);
+    for (thread_record* record = threads; record != nullptr; record = record->next) {
+        thread_state& thread = *record->state;
+        if (generation == global.load(std::memory_order_relaxed))
+            change_gate(thread, 0, gate_global);
+        __atomic_store_n(&thread.limit, nullptr, __ATOMIC_SEQ_CST);  // pairs with set_cursor()
+    }
+}
+
+void reset_after_fork() noexcept {
+    for (session& each : sessions) {
+        if (each.generation.load(std::memory_order_relaxed) == 0) continue;
+        each.live.store(false, std::memory_order_relaxed);
+        if (each.store != nullptr) each.store->abandon_after_fork();
+        each.generation.store(0, std::memory_order_relaxed);
+    }
+    global.store(0, std::memory_order_relaxed);
+    thread_state& thread = this_thread;
+    threads = thread.record == &gone ? nullptr : thread.record;
+    if (threads != nullptr) {
+        threads->next = nullptr;
+        threads->busy.store(0, std::memory_order_relaxed);
+        for (binding& bound : threads->bindings) bound.generation.store(0, std::memory_order_relaxed);
+        threads->current = nullptr;
+    }
+    thread.bound_session = 0;
+    thread.cursor = nullptr;
+    __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread.gate, thread.record == nullptr ? gate_unknown : 0, __ATOMIC_RELAXED);
+}
+
+}  // namespace coroscope::runtime

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The recording half of scopes, run-time ranges, wrapped awaits and arguments.
+
+#include <algorithm>
+#include <cstring>
+
+#include <coroscope/await.hpp>
+#include <coroscope/detail/arguments_scope.hpp>
+#include <coroscope/detail/task_state.hpp>
+#include <coroscope/record_function.hpp>
+#include <coroscope/scope.hpp>
+
+#include "frames.hpp"
+#include "recorder.hpp"
+
+namespace coroscope::detail {
+namespace {
+
+using namespace runtime;
+
+bool on_stack(const void* address) noexcept {
+    const thread_record* record = this_thread.record;
+    return record != nullptr &&
+           reinterpret_cast<std::uintptr_t>(address) - record->stack_low < record->stack_bytes;
+}
+
+// In the frame of the task that runs now (or in one that cannot be told from it): then it is the
+// task's own scope, however often it was suspended.
+bool in_running_frame(const void* address) noexcept {
+    const task_state* frame = this_thread.frame;
+    if (frame == nullptr) return false;
+    if (frame == &any_frame) return true;
+    const auto offset = reinterpret_cast<std::uintptr_t>(address) -
+                        reinterpret_cast<std::uintptr_t>(frame_address(*frame));
+    return frame_address(*frame) != nullptr && offset < frame_bytes(*frame);
+}
+
+// Acquire, because the tag is read after it; free on x86.
+[[gnu::always_inline]] inline std::uint64_t load_limit_of(const site& where) noexcept {
+    return __atomic_load_n(&where.duration_limit, __ATOMIC_ACQUIRE);  // pairs with its registration
+}
+
+struct finished_scope {
+    std::uint64_t start;
+    std::uint64_t duration;
+    std::uint64_t mark;
+    std::uint32_t flags;
+};
+
+// A scope that began before the session is cut to it.
+void clip(finished_scope& scope, std::uint64_t end) noexcept {
+    const session* owner = effective_session(this_thread);
+    if (owner == nullptr || scope.start >= owner->start_ticks) return;
+    scope.start = std::min(owner->start_ticks, end);
+    scope.duration = end - scope.start;
+    scope.flags |= trace::scope_clipped;
+}
+
+void write_scope(std::uint32_t id, const finished_scope& scope) noexcept {
+    char* at = reserve();
+    if (at == nullptr) return;
+    if (scope.flags == 0 && scope.duration < trace::tag_value_limit) {
+        write_record(at, scope.start, make_tag(record_kind::scope, id, scope.duration));
+    } else {
+        write_record(at, scope.start, make_tag(record_kind::long_scope, id, scope.flags), scope.duration,
+                     scope.mark);
+    }
+}
+
+std::uint32_t frame_flags(const void* address) noexcept {
+    if (on_stack(address)) return 0;
+    return trace::scope_in_frame | (in_running_frame(address) ? trace::scope_exact : 0U);
+}
+
+// Everything that the fast path does not: frames, long durations, full chunks, new sites.
+[[gnu::noinline]] void end_scope_slow(site& where, const scope_start* start, std::uint64_t end) noexcept {
+    if (register_thread(this_thread) == nullptr) return;
+    if (load_gate() < 0) end = careful_now();
+    const std::uint32_t id = site_id(where);
+    finished_scope scope{start->ticks, end - start->ticks, start->mark, frame_flags(start)};
+    if (end < start->ticks) scope.duration = 0;
+    if ((scope.flags & trace::scope_exact) != 0)
+        scope.mark = trace::make_mark(task_of(this_thread.mark), trace::mark_thread(start->mark));
+    char* cursor = this_thread.cursor;
+    if (cursor >= load_limit()) {
+        refill(this_thread, 0);
+        clip(scope, end);
+    }
+    write_scope(id, scope);
+}
+
+}  // namespace
+
+// Every instruction here is paid per scope; the tests are ordered and shaped for few of them.
+void end_scope(site& where, const scope_start* start) noexcept {
+    const std::uint64_t end = counter_ticks();
+    const std::uint64_t begin = start->ticks;
+    const std::uint64_t duration = end - begin;
+    // One test for a duration that does not fit and for a site that has no id yet.
+    if (duration >= load_limit_of(where)) [[unlikely]]
+        return end_scope_slow(where, start, end);
+    if (reinterpret_cast<std::uintptr_t>(start) - this_thread.stack_low >= this_thread.stack_bytes) [[unlikely]]
+        return end_scope_slow(where, start, end);
+    char* cursor = this_thread.cursor;
+    if (cursor >= load_limit()) [[unlikely]]
+        return end_scope_slow(where, start, end);
+    store_word(cursor, begin);
+    this_thread.cursor = cursor + trace::record_unit_bytes;
+    publish_tag(cursor, __atomic_load_n(&where.tag, __ATOMIC_RELAXED) | (duration << trace::tag_value_shift));
+}
+
+void begin_scope_slow(scope_start* start) noexcept {
+    start->ticks = 0;
+    if (register_thread(this_thread) == nullptr || load_gate() == 0) return;
+    start->mark = this_thread.mark;
+    start->ticks = now();
+}
+
+void record_await(site& label, const scope_start& start) noexcept {
+    const std::uint64_t end = now();
+    const std::uint32_t id = site_id(label);
+    char* at = reserve();
+    if (at == nullptr) return;
+    write_record(at, start.ticks, make_tag(record_kind::long_scope, id, trace::scope_await | trace::scope_in_frame),
+                 end - start.ticks, start.mark);
+}
+
+namespace {
+
+// A record with text behind it: label or arguments. False where it was lost.
+bool write_text(std::uint64_t first, record_kind kind, std::uint32_t id, const char* text,
+                std::size_t size) noexcept {
+    const std::size_t kept = std::min(size, trace::payload_limit);
+    const std::size_t bytes = trace::record_unit_bytes + trace::padded_payload(kept);
+    char* at = this_thread.cursor;
+    if (bytes > guaranteed_bytes || at >= load_limit()) at = refill_bytes(this_thread, bytes);
+    if (at == nullptr) return false;
+    if (kept < size && this_thread.record->current != nullptr)
+        __atomic_fetch_add(&this_thread.record->current->body->truncated_payloads, 1U, __ATOMIC_RELAXED);
+    store_word(at, first);
+    std::memcpy(at + trace::record_unit_bytes, text, kept);
+    this_thread.cursor = at + bytes;
+    publish_tag(at, make_tag(kind, id, kept));
+    return true;
+}
+
+}  // namespace
+
+void begin_range(range_start& range, const char* label, std::size_t size) noexcept {
+    begin_scope_slow(&range.start);
+    if (range.start.ticks == 0) return;
+    range.label = ++this_thread.record->label_serial;
+    write_text(range.start.ticks, record_kind::label, range.label, label, size);
+}
+
+void end_range(const range_start& range) noexcept {
+    const std::uint64_t end = now();
+    finished_scope scope{range.start.ticks, end - range.start.ticks, range.start.mark,
+                         trace::scope_dynamic | trace::scope_explicit | frame_flags(&range)};
+    clip(scope, end);
+    write_scope(range.label, scope);
+}
+
+bool arguments_wanted() noexcept {
+    const session* owner = effective_session(this_thread);
+    return owner != nullptr && owner->record_arguments;
+}
+
+void record_arguments(site& where, std::uint64_t start_ticks, const argument_writer& values) noexcept {
+    write_text(start_ticks, record_kind::arguments, site_id(where), values.data(), values.size());
+}
+
+}  // namespace coroscope::detail

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "calibration.hpp"
+#include "clock.hpp"
+#include "registry.hpp"
+#include "sites.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+constexpr const char* already_enabled = "Profiler is already enabled on this thread.";
+
+constinit std::uint32_t last_generation = 0;
+constinit std::mutex start_mutex;
+
+// Stores whose sessions are over, but whose memory a thread may still hold in its hands.
+constexpr int retired_limit = 64;
+constinit chunk_store* retired[retired_limit] = {};
+constinit std::uint32_t retired_generation[retired_limit] = {};
+
+bool held_by_a_thread(std::uint32_t generation) noexcept {
+    for (const detail::thread_record* record = first_thread(); record != nullptr; record = record->next) {
+        if (record->busy.load(std::memory_order_acquire) == generation) return true;
+        for (const binding& bound : record->bindings) {
+            if (bound.generation.load(std::memory_order_acquire) == generation) return true;
+        }
+    }
+    return false;
+}
+
+// Unmaps what no thread can touch any more. Address space of the rest is kept; its memory is gone.
+void reap_retired() noexcept {
+    const std::lock_guard lock(registry_mutex());
+    for (int at = 0; at < retired_limit; ++at) {
+        if (retired[at] == nullptr || held_by_a_thread(retired_generation[at])) continue;
+        retired[at]->release_mapping();
+        delete retired[at];
+        retired[at] = nullptr;
+    }
+}
+
+// A store that finds no place here keeps its address space for good, which is all it costs.
+void retire(chunk_store* store, std::uint32_t generation) noexcept {
+    for (int at = 0; at < retired_limit; ++at) {
+        if (retired[at] != nullptr) continue;
+        retired[at] = store;
+        retired_generation[at] = generation;
+        return;
+    }
+}
+
+session* free_slot() noexcept {
+    session* table = session_table();
+    session* end = table + session_slots;
+    session* found = std::find_if(table, end, [](const session& each) {
+        return each.generation.load(std::memory_order_acquire) == 0 && each.store == nullptr;
+    });
+    return found == end ? nullptr : found;
+}
+
+chunk_store::settings store_settings(const profile_options& options) noexcept {
+    chunk_store::settings settings;
+    settings.path = options.output;
+    settings.limit_bytes = options.limit_bytes;
+    settings.chunk_bytes = std::clamp<std::uint32_t>(options.chunk_bytes / 4096 * 4096, 4096, 1U << 20);
+    settings.policy = static_cast<trace::overflow_policy>(options.policy);
+    settings.task_table = options.policy == overflow::overwrite_oldest;
+    return settings;
+}
+
+void fill_header(trace::file_header& header, const profile_options& options) noexcept {
+    header.clock = tick_source();
+    header.process_id = static_cast<std::uint32_t>(::getpid());
+    if (::getrandom(&header.session_id, sizeof header.session_id, GRND_NONBLOCK) < 0)
+        header.session_id = detail::counter_ticks();
+    header.all_threads = options.all_threads ? 1 : 0;
+    const recording_cost cost = measure_recording_cost();
+    header.scope_cost_ticks = cost.scope_ticks_256;
+    header.await_cost_ticks = cost.await_ticks_256;
+    prctl(PR_GET_NAME, header.process_name);
+}
+
+void open_gates() noexcept {
+    for (detail::thread_record* record = first_thread(); record != nullptr; record = record->next) {
+        const session* all = find_session(global_generation().load(std::memory_order_relaxed));
+        if (all == nullptr) return;
+        change_gate(*record->state, detail::gate_global | session_gate(*all), 0);
+    }
+}
+
+void go_live(session& slot, const profile_options& options, chunk_store* store) noexcept {
+    const std::uint32_t generation = ++last_generation;
+    slot.store = store;
+    slot.all_threads = options.all_threads;
+    slot.record_arguments = options.record_arguments;
+    slot.task_table = options.policy == overflow::overwrite_oldest;
+    slot.late_records.store(0, std::memory_order_relaxed);
+    slot.lost_records.store(0, std::memory_order_relaxed);
+    const trace::clock_point start = take_clock_point();
+    store->header().start = start;
+    store->header().last = start;
+    slot.start_ticks = start.ticks;
+    slot.generation.store(generation, std::memory_order_release);
+    slot.live.store(true, std::memory_order_release);  // pairs with find_session()
+    define_all_sites(*store);
+    if (!options.all_threads) return;
+    const std::lock_guard lock(registry_mutex());
+    global_generation().store(generation, std::memory_order_release);
+    open_gates();
+}
+
+}  // namespace
+
+start_result start_session(const profile_options& options) noexcept {
+    const std::lock_guard lock(start_mutex);
+    detail::thread_state& thread = detail::this_thread;
+    if (register_thread(thread) == nullptr) return {0, "The thread is ending or memory is short.", ENOMEM};
+    if (effective_session(thread) != nullptr) return {0, already_enabled, EBUSY};
+    if (options.all_threads && global_generation().load(std::memory_order_acquire) != 0)
+        return {0, already_enabled, EBUSY};
+    reap_retired();
+    session* slot = free_slot();
+    if (slot == nullptr) return {0, "Too many sessions record at once.", EBUSY};
+    auto* store = new (std::nothrow) chunk_store;
+    if (store == nullptr) return {0, "There is no memory for a session.", ENOMEM};
+    if (const int error = store->open(store_settings(options)); error != 0) {
+        delete store;
+        return {0, options.output != nullptr ? "The trace file cannot be created." : "There is no memory for a trace.",
+                error};
+    }
+    fill_header(store->header(), options);
+    go_live(*slot, options, store);
+    return {slot->generation.load(std::memory_order_relaxed), "", 0};
+}
+
+trace::buffer stop_session(std::uint32_t generation) noexcept {
+    const std::lock_guard lock(start_mutex);
+    session* slot = find_session(generation);
+    if (slot == nullptr) return {};
+    slot->live.store(false, std::memory_order_seq_cst);  // pairs with refill()
+    cut_off(generation);
+    {
+        const std::lock_guard registry(registry_mutex());
+        if (global_generation().load(std::memory_order_relaxed) == generation)
+            global_generation().store(0, std::memory_order_release);
+    }
+    slot->store->header().late_records = slot->late_records.load(std::memory_order_relaxed);
+    slot->store->header().lost_records = slot->lost_records.load(std::memory_order_relaxed);
+    trace::buffer trace = slot->store->close();
+    wait_until_unused(generation);
+    {
+        const std::lock_guard registry(registry_mutex());
+        retire(slot->store, generation);
+    }
+    slot->store = nullptr;
+    slot->generation.store(0, std::memory_order_release);
+    return trace;
+}
+
+session_status session_health(std::uint32_t generation) noexcept {
+    const std::lock_guard lock(start_mutex);
+    session* slot = find_session(generation);
+    if (slot == nullptr) return {session_state::stopped, "", 0, 0};
+    session_status status{session_state::recording, "", 0, 0};
+    status.lost_records = slot->lost_records.load(std::memory_order_relaxed);
+    status.error_number =
+        static_cast<int>(__atomic_load_n(&slot->store->header().write_error, __ATOMIC_RELAXED));
+    if (status.error_number != 0) status.message = "The trace cannot grow: records may be lost.";
+    const std::lock_guard registry(registry_mutex());
+    for (const detail::thread_record* record = first_thread(); record != nullptr; record = record->next) {
+        for (const binding& bound : record->bindings) {
+            if (bound.generation.load(std::memory_order_acquire) != generation) continue;
+            status.lost_records += __atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED) +
+                                   __atomic_load_n(&bound.body->overwritten, __ATOMIC_RELAXED);
+        }
+    }
+    return status;
+}
+
+}  // namespace coroscope::runtime

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Starting and stopping sessions. Thread-safe.
+
+#include <cstdint>
+
+#include <coroscope/profile.hpp>
+
+namespace coroscope::runtime {
+
+struct start_result {
+    std::uint32_t generation = 0;  ///< 0: refused
+    const char* message = "";
+    int error_number = 0;
+};
+
+/// Starts a session. One of this thread is not installed into the thread's context yet.
+start_result start_session(const profile_options& options) noexcept;
+
+/// Ends it: nothing is recorded into it any more, its trace is sealed.
+trace::buffer stop_session(std::uint32_t generation) noexcept;
+
+/// What a running session has to say.
+session_status session_health(std::uint32_t generation) noexcept;
+
+}  // namespace coroscope::runtime

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sites.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include <coroscope/detail/location.hpp>
+#include <coroscope/trace/format.hpp>
+
+#include "registry.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+constexpr std::uint32_t no_id = 0;
+
+// Strings and sites by id, as stable copies: a library that brought them may be unloaded later.
+struct string_entry {
+    string_entry* next;
+    std::uint32_t id;
+    std::uint32_t size;
+    char text[1];
+};
+struct site_entry {
+    site_entry* next;
+    std::uint32_t id;
+    trace::site_body body;
+};
+
+constinit std::mutex sites_mutex;
+constinit site_entry* known_sites = nullptr;
+constinit std::uint32_t last_string = no_id;
+constinit std::uint32_t last_site = no_id;
+
+constexpr std::size_t string_buckets = 1024;
+constinit string_entry* string_table[string_buckets] = {};
+
+// All live stores, for definitions that arrive while they record.
+template <class Write>
+void for_each_live_store(const Write& write) noexcept {
+    session* table = session_table();
+    for (int slot = 0; slot < session_slots; ++slot) {
+        session& each = table[slot];
+        if (each.live.load(std::memory_order_acquire)) write(*each.store);
+    }
+}
+
+void define(chunk_store& store, const string_entry& entry) noexcept {
+    store.append_metadata(0, trace::make_tag(trace::record_kind::string, entry.id, entry.size), entry.text,
+                          entry.size);
+}
+void define(chunk_store& store, const site_entry& entry) noexcept {
+    store.append_metadata(0, trace::make_tag(trace::record_kind::site, entry.id, 0), &entry.body,
+                          sizeof entry.body);
+}
+
+std::uint32_t intern(std::string_view text) noexcept {
+    if (text.empty()) return no_id;
+    text = text.substr(0, trace::payload_limit);
+    std::size_t hash = 14695981039346656037U;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    string_entry*& bucket = string_table[hash % string_buckets];
+    for (string_entry* entry = bucket; entry != nullptr; entry = entry->next) {
+        if (std::string_view(entry->text, entry->size) == text) return entry->id;
+    }
+    auto* entry = static_cast<string_entry*>(std::malloc(sizeof(string_entry) + text.size()));
+    if (entry == nullptr) return no_id;
+    entry->id = ++last_string;
+    entry->size = static_cast<std::uint32_t>(text.size());
+    std::copy(text.begin(), text.end(), entry->text);
+    entry->next = bucket;
+    bucket = entry;
+    for_each_live_store([entry](chunk_store& store) { define(store, *entry); });
+    return entry->id;
+}
+
+trace::site_body describe(const site& where) noexcept {
+    trace::site_body body{};
+    body.label = intern(where.label);
+    body.function = intern(where.function);
+    body.file = intern(where.file);
+    body.line = where.line;
+    body.category = intern(where.category);
+    body.arguments = intern(where.arguments);
+    body.kind = static_cast<std::uint8_t>(where.kind);
+    body.level = where.level;
+    return body;
+}
+
+// The name in a signature: "app::handle" from "task<reply> app::handle(request) [with …]".
+std::string_view function_name(std::string_view signature) noexcept {
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < signature.size(); ++at) {
+        const char c = signature[at];
+        if (c == '<' || c == '[') ++depth;
+        if (c == '>' || c == ']') --depth;
+        if (depth == 0 && c == ' ') begin = at + 1;
+        if (depth == 0 && c == '(') {
+            if (signature.substr(at).starts_with("(anonymous namespace)")) {
+                at += std::string_view("(anonymous namespace)").size() - 1;
+                continue;
+            }
+            return signature.substr(begin, at - begin);
+        }
+    }
+    return signature;
+}
+
+// Sites by an address, lock-free to look up: open addressing, entries never move or go.
+struct interned {
+    std::atomic<const void*> key{nullptr};
+    std::atomic<site*> value{nullptr};
+};
+constexpr std::size_t interned_slots = 16384;
+constinit interned interned_table[interned_slots];
+
+std::size_t slot_of(const void* key, std::size_t probe) noexcept {
+    const auto bits = reinterpret_cast<std::uintptr_t>(key);
+    return ((bits >> 3) * 0x9e3779b97f4a7c15U >> 40) + probe;
+}
+
+site* find_interned(const void* key) noexcept {
+    for (std::size_t probe = 0; probe < interned_slots; ++probe) {
+        interned& entry = interned_table[slot_of(key, probe) % interned_slots];
+        const void* present = entry.key.load(std::memory_order_acquire);  // pairs with put_interned()
+        if (present == key) return entry.value.load(std::memory_order_relaxed);
+        if (present == nullptr) return nullptr;
+    }
+    return nullptr;
+}
+
+// Under the lock. False when the table is full: then the place has no site.
+bool put_interned(const void* key, site* value) noexcept {
+    for (std::size_t probe = 0; probe < interned_slots; ++probe) {
+        interned& entry = interned_table[slot_of(key, probe) % interned_slots];
+        if (entry.key.load(std::memory_order_relaxed) != nullptr) continue;
+        entry.value.store(value, std::memory_order_relaxed);
+        entry.key.store(key, std::memory_order_release);
+        return true;
+    }
+    return false;
+}
+
+// One location may be an await site and a spawn site: the kind goes into the key's free low bits.
+const void* interned_key(const void* address, site_kind kind) noexcept {
+    return static_cast<const char*>(address) + static_cast<int>(kind);
+}
+
+const char* copy_text(std::string_view first, std::string_view second) noexcept {
+    auto* text = static_cast<char*>(std::malloc(first.size() + second.size() + 1));
+    if (text == nullptr) return "";
+    std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), text));
+    text[first.size() + second.size()] = '\0';
+    return text;
+}
+
+void register_locked(site& where) noexcept {
+    if (is_registered(where)) return;
+    auto* entry = new (std::nothrow) site_entry{known_sites, ++last_site, describe(where)};
+    if (entry == nullptr) return;
+    known_sites = entry;
+    for_each_live_store([entry](chunk_store& store) { define(store, *entry); });
+    __atomic_store_n(&where.tag, trace::make_tag(trace::record_kind::scope, entry->id, 0), __ATOMIC_RELAXED);
+    __atomic_store_n(&where.duration_limit, site::registered_limit, __ATOMIC_RELEASE);  // pairs with is_registered()
+}
+
+}  // namespace
+
+bool register_site(site& where) noexcept {
+    const std::lock_guard lock(sites_mutex);
+    register_locked(where);
+    return is_registered(where);
+}
+
+site* intern_location(const void* location, site_kind kind) noexcept {
+    const void* key = interned_key(location, kind);
+    if (site* found = find_interned(key)) return found;
+    const std::lock_guard lock(sites_mutex);
+    if (site* found = find_interned(key)) return found;
+    const std::source_location where = detail::location_at(location);
+    const std::string_view name = function_name(where.function_name());
+    const char* label = kind == site_kind::await ? copy_text("co_await in ", name) : copy_text(name, "");
+    auto* made = new (std::nothrow) site(label, where, kind);
+    if (made == nullptr || !put_interned(key, made)) return nullptr;
+    register_locked(*made);
+    return made;
+}
+
+site* intern_name(const char* label, site_kind kind) noexcept {
+    const void* key = interned_key(label, kind);
+    if (site* found = find_interned(key)) return found;
+    const std::lock_guard lock(sites_mutex);
+    if (site* found = find_interned(key)) return found;
+    auto* made = new (std::nothrow) site(label, std::source_location(), kind);
+    if (made == nullptr || !put_interned(key, made)) return nullptr;
+    register_locked(*made);
+    return made;
+}
+
+void define_all_sites(chunk_store& store) noexcept {
+    const std::lock_guard lock(sites_mutex);
+    for (string_entry* bucket : string_table) {
+        for (const string_entry* entry = bucket; entry != nullptr; entry = entry->next) define(store, *entry);
+    }
+    for (const site_entry* entry = known_sites; entry != nullptr; entry = entry->next) define(store, *entry);
+}
+
+}  // namespace coroscope::runtime

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Sites and their ids. An id is given once per process on first use and stays; each live session's
+// trace gets the definition then, each later session at its start. Thread-safe; registration takes a
+// lock, looking up an interned location does not.
+
+#include <cstdint>
+
+#include <coroscope/site.hpp>
+
+#include "chunk_store.hpp"
+
+namespace coroscope::runtime {
+
+/// Has the site got its id?
+inline bool is_registered(const site& where) noexcept {
+    return __atomic_load_n(&where.duration_limit, __ATOMIC_ACQUIRE) != 0;  // pairs with its registration
+}
+
+/// Gives the site its id if it has none. Returns false when memory is short.
+bool register_site(site& where) noexcept;
+
+/// The site of a std::source_location (by its address), made on first sight. Null when memory is short.
+/// Label: "co_await in F" for awaits; the function's name for coroutines and jobs.
+site* intern_location(const void* location, site_kind kind) noexcept;
+
+/// The site of something named at run time (an Asio operation): by label and kind.
+site* intern_name(const char* label, site_kind kind) noexcept;
+
+/// Writes the definitions of all sites so far. To be called before the session goes live, and again
+/// for what was registered meanwhile: under the registry's lock.
+void define_all_sites(chunk_store& store) noexcept;
+
+}  // namespace coroscope::runtime

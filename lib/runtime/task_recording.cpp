@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The recording half of task transitions. Each function writes one record on the thread where the
+// transition happens; a task that the session does not know yet is announced first.
+
+#include <coroscope/detail/location.hpp>
+#include <coroscope/detail/task_state.hpp>
+
+#include "frames.hpp"
+#include "recorder.hpp"
+
+namespace coroscope::detail {
+
+constinit task_state any_frame{};
+
+namespace {
+
+using namespace runtime;
+
+constexpr std::uint64_t id_block = 1024;
+constinit std::atomic<std::uint64_t> next_id_block{0};
+
+std::uint32_t spawn_site_id(const task_state& task) noexcept {
+    if (task.where == nullptr) return 0;
+    site* where = intern_location(task.where, site_kind::coroutine);
+    return where == nullptr ? 0 : site_id(*where);
+}
+
+std::uint64_t parent_of(const task_state& task) noexcept { return task.parent >> mark_thread_bits; }
+
+// Live tasks stand in a table beside the ring, so that records never outlive their task's start.
+[[gnu::noinline]] void put_in_table(const task_state& task, std::uint64_t ticks, std::uint32_t flags) noexcept {
+    session* owner = effective_session(this_thread);
+    if (owner == nullptr || !owner->task_table) return;
+    const trace::task_slot slot{task.task, ticks, parent_of(task), spawn_site_id(task), flags};
+    if (!owner->store->put_task(slot))
+        __atomic_fetch_add(&owner->store->header().tasks_without_slot, 1U, __ATOMIC_RELAXED);
+}
+
+[[gnu::noinline]] void take_from_table(const task_state& task) noexcept {
+    const session* owner = effective_session(this_thread);
+    if (owner != nullptr && owner->task_table) owner->store->take_task(task.task);
+}
+
+bool keeps_table() noexcept { return (load_gate() & gate_task_table) != 0; }
+
+void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t flags) noexcept {
+    write_record(at, ticks, make_tag(record_kind::spawn, spawn_site_id(task), flags), task.task,
+                 parent_of(task));
+}
+
+// A place for a record about `task`, which the session knows from here on: one that is older is
+// announced, its spawn time unknown.
+[[gnu::noinline]] char* announce(task_state& task, char* at) noexcept {
+    task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
+    write_spawn(at, task, 0, trace::spawn_adopted);
+    if (keeps_table()) put_in_table(task, 0, trace::spawn_adopted);
+    return reserve();
+}
+
+[[gnu::always_inline]] inline char* reserve_for(task_state& task) noexcept {
+    char* at = reserve();
+    if (at == nullptr) return nullptr;
+    if (task.announced != static_cast<std::uint16_t>(this_thread.bound_session)) [[unlikely]]
+        return announce(task, at);
+    return at;
+}
+
+std::uint32_t end_flags(const task_state& task) noexcept {
+    return (task.flags & task_exception) != 0 ? trace::finish_exception : 0U;
+}
+
+// Under overwrite_oldest the spawn may be gone by the time somebody reads the end: say it again.
+void restate_spawn(task_state& task) noexcept {
+    take_from_table(task);
+    if (char* at = reserve()) write_spawn(at, task, 0, trace::spawn_adopted);
+}
+
+std::uint64_t record_spawn(task_state& task, bool started) noexcept {
+    const std::uint64_t ticks = now();
+    const std::uint32_t flags = started ? trace::spawn_started | trace::spawn_ready : 0U;
+    char* at = reserve();
+    if (at == nullptr) return ticks;
+    task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
+    write_spawn(at, task, ticks, flags);
+    if (keeps_table()) put_in_table(task, ticks, flags);
+    return ticks;
+}
+
+std::uint64_t record_suspend(task_state& task, std::uint64_t next_mark) noexcept {
+    const std::uint64_t ticks = now();
+    if (char* at = reserve_for(task))
+        write_record(at, ticks, make_tag(record_kind::suspend, task.await_site, 0), task.task, task_of(next_mark));
+    return ticks;
+}
+
+void record_resume(task_state& task, std::uint64_t suspended_at) noexcept {
+    const void* frame = frame_address(task);
+    const bool handed_over = frame != nullptr && this_thread.handover_target == frame &&
+                             this_thread.handover_ticks >= suspended_at;
+    this_thread.handover_target = nullptr;
+    const std::uint64_t ticks = now();
+    if (char* at = reserve_for(task))
+        write_record(at, ticks, make_tag(record_kind::resume, 0, handed_over ? trace::resume_handed_over : 0U),
+                     task.task, task_of(task.before.mark));
+}
+
+void record_cancel(task_state& task) noexcept {
+    const std::uint64_t ticks = now();
+    if (char* at = reserve_for(task)) write_record(at, ticks, make_tag(record_kind::cancel, 0, 0), task.task, 0);
+}
+
+std::uint64_t record_finish(task_state& task, std::uint64_t next_mark) noexcept {
+    if (keeps_table()) restate_spawn(task);
+    const std::uint64_t ticks = now();
+    if (char* at = reserve_for(task))
+        write_record(at, ticks, make_tag(record_kind::finish, 0, end_flags(task)), task.task, task_of(next_mark));
+    return ticks;
+}
+
+std::uint64_t record_transfer(task_state& awaiter, task_state& awaited) noexcept {
+    if (awaited.announced != awaiter.announced) reserve_for(awaited);
+    const std::uint64_t ticks = now();
+    if (char* at = reserve_for(awaiter))
+        write_record(at, ticks, make_tag(record_kind::transfer, awaiter.await_site, 0), awaiter.task, awaited.task);
+    return ticks;
+}
+
+void record_finish_transfer(task_state& finished, task_state& resumed) noexcept {
+    if (keeps_table()) restate_spawn(finished);
+    if (finished.announced != resumed.announced) reserve_for(resumed);
+    const std::uint64_t ticks = now();
+    if (char* at = reserve_for(finished))
+        write_record(at, ticks, make_tag(record_kind::finish_transfer, 0, end_flags(finished)), finished.task,
+                     resumed.task);
+}
+
+void record_destroyed(task_state& task) noexcept {
+    if (keeps_table()) restate_spawn(task);
+    const std::uint64_t ticks = now();
+    const bool ran = (task.flags & task_started) != 0;
+    const std::uint32_t flags = end_flags(task) | (ran ? trace::finish_destroyed : trace::finish_cancelled);
+    if (char* at = reserve_for(task))
+        write_record(at, ticks, make_tag(record_kind::finish, 0, flags), task.task, task_of(this_thread.mark));
+}
+
+}  // namespace
+
+std::uint64_t refill_task_ids() noexcept {
+    const std::uint64_t first = next_id_block.fetch_add(1, std::memory_order_relaxed) * id_block + 1;
+    this_thread.next_task = first + 1;
+    return first;
+}
+
+std::uint32_t await_site_id(const void* location) noexcept {
+    site* where = intern_location(location, site_kind::await);
+    return where == nullptr ? 0 : site_id(*where);
+}
+std::uint32_t await_site_id(site& label) noexcept { return site_id(label); }
+
+void spawn_active(task_state& task, bool started) noexcept {
+    task.session = this_thread.session;
+    task.attributes = this_thread.attributes;
+    task.parent |= task_of(this_thread.mark) << mark_thread_bits;
+    if (task.task == 0) task.task = new_task_id();
+    task.before.mark = load_gate() != 0 ? record_spawn(task, started) : 0;
+    if (!started) return;
+    task.before = current_resumer();
+    install_task(task);
+}
+
+departure suspend_active(task_state& task) noexcept {
+    departure leaving{false, 0, (task.flags & task_installed) != 0 ? task.before : current_resumer()};
+    if (task.task == 0) task.task = new_task_id();
+    task.session = this_thread.session;
+    task.attributes = this_thread.attributes;
+    set_flags(task, task_suspended, task_installed);
+    if (load_gate() != 0) leaving.ticks = record_suspend(task, leaving.before.mark);
+    task.before.mark = leaving.ticks;
+    return leaving;
+}
+
+void cancel_active(task_state& task, const resumer& before) noexcept {
+    task.before = before;
+    set_flags(task, task_installed);
+    if (load_gate() != 0) record_cancel(task);
+}
+
+void resume_active(task_state& task) noexcept {
+    if ((task.flags & task_entered) != 0) return set_flags(task, 0, task_entered);
+    const std::uint64_t suspended_at = task.before.mark;
+    set_flags(task, task_started, task_suspended);
+    task.before = current_resumer();
+    install_task(task);
+    if (load_gate() != 0) record_resume(task, suspended_at);
+}
+
+departure finish_active(task_state& task) noexcept {
+    departure leaving{false, 0, (task.flags & task_installed) != 0 ? task.before : current_resumer()};
+    if (task.task == 0) task.task = new_task_id();
+    if (load_gate() != 0) leaving.ticks = record_finish(task, leaving.before.mark);
+    return leaving;
+}
+
+void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
+    awaited.before = (awaiter.flags & task_installed) != 0 ? awaiter.before : current_resumer();
+    if (awaiter.task == 0) awaiter.task = new_task_id();
+    awaiter.session = this_thread.session;
+    awaiter.attributes = this_thread.attributes;
+    set_flags(awaiter, task_suspended, task_installed);
+    set_flags(awaited, task_entered | task_started);
+    if (awaited.task == 0) awaited.task = new_task_id();
+    awaiter.before.mark = load_gate() != 0 ? record_transfer(awaiter, awaited) : 0;
+    install_task(awaited);
+}
+
+void finish_transfer_active(task_state& finished, task_state& resumed) noexcept {
+    resumed.before = (finished.flags & task_installed) != 0 ? finished.before : current_resumer();
+    if (finished.task == 0) finished.task = new_task_id();
+    if (resumed.task == 0) resumed.task = new_task_id();
+    set_flags(resumed, task_entered | task_started, task_suspended);
+    if (load_gate() != 0) record_finish_transfer(finished, resumed);
+    install_task(resumed);
+}
+
+void destroy_active(task_state& task) noexcept {
+    if (task.task == 0) task.task = new_task_id();
+    if (load_gate() != 0) record_destroyed(task);
+    if (this_thread.frame == &task) restore(task.before);
+}
+
+void restore(const resumer& before) noexcept {
+    install(before.mark, before.session, before.attributes, before.frame);
+}
+
+void rebind(std::uint32_t session_generation) noexcept {
+    this_thread.session = session_generation;
+    update_gate(this_thread);
+}
+
+}  // namespace coroscope::detail
