@@ -3,7 +3,8 @@
 """Builds a small project against Coroscope as its users have it, and runs it.
 
 `subproject`: Coroscope's sources in its subprojects/. `installed`: an installation of the build
-folder, found through pkg-config. Nothing outside a scratch folder is written to.
+folder, found through pkg-config. All of it happens in packaging/ in the build folder, where the
+subproject's objects stay for the next run, since building the libraries once more takes long.
 """
 
 import argparse
@@ -13,7 +14,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEAN = [f"-Dcoroscope:{part}=disabled" for part in ("tests", "bench", "examples", "tools", "cuda")]
@@ -34,20 +34,24 @@ def step(command, **how):
 
 def start_project(way, scratch):
     project = scratch / "project"
-    shutil.copytree(HERE / way, project)
-    shutil.copy(HERE / "consumer.cpp", project)
+    shutil.copytree(HERE / way, project, dirs_exist_ok=True)
+    shutil.copy2(HERE / "consumer.cpp", project)
     return project
 
 
 def put_into_subprojects(given, project, environment):
-    (project / "subprojects").mkdir()
-    (project / "subprojects" / "coroscope").symlink_to(given.source)
+    link = project / "subprojects" / "coroscope"
+    link.parent.mkdir(exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(given.source)
     return ["--force-fallback-for=coroscope,coroscope-analysis", *LEAN]
 
 
 def install(given, project, environment):
     """Into a folder that stands for the file system's root, as a package's build does it."""
     root = project.parent / "root"
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.rmtree(project / "build", ignore_errors=True)
     step(["meson", "install", "--quiet", "--no-rebuild", "--skip-subprojects",
           "-C", given.build, "--destdir", root])
     found = list(root.rglob("pkgconfig/coroscope.pc"))
@@ -80,12 +84,13 @@ def main():
     arguments.add_argument("compiler", nargs="+", help="after --")
     given, options = arguments.parse_known_args()
 
-    with tempfile.TemporaryDirectory(prefix="coroscope-packaging-") as scratch:
-        try:
-            output = build_and_run(given, options, pathlib.Path(scratch))
-        except Failure as failure:
-            print(failure)
-            return 1
+    scratch = given.build / "packaging" / given.way
+    try:
+        output = build_and_run(given, options, scratch)
+    except Failure as failure:
+        shutil.rmtree(scratch, ignore_errors=True)  # nothing half-done spoils the next run
+        print(failure)
+        return 1
     print(output)
     row = next((line.split() for line in output.splitlines() if "consumer.work" in line), None)
     if not row or "3" not in row:
