@@ -21,9 +21,8 @@ chunk_pool::chunk_pool(std::byte* base, std::uint32_t chunk_bytes, std::uint32_t
       chunk_bytes_(chunk_bytes),
       capacity_(capacity),
       overwrite_(overwrite),
-      free_(std::min(capacity, free_queue_room)),
-      producer_(free_) {
-    usable_ = producer_.valid() && handed_over_.create(capacity);
+      free_(std::min(capacity, free_queue_room)) {
+    usable_ = free_.usable() && handed_over_.create(capacity);
 }
 
 chunk_header* chunk_pool::chunk(std::uint32_t index) const noexcept {
@@ -37,13 +36,13 @@ void chunk_pool::publish(std::uint32_t count) noexcept {
         handed_over_.touch(published_);
         publish_word(chunk(published_), free_chunk_word);  // pairs with open()
         // Without memory for it the chunk stays unused; the trace is right all the same.
-        free_.enqueue(producer_, published_);
+        free_.put(published_);
     }
 }
 
 std::uint32_t chunk_pool::take() noexcept {
     std::uint32_t index = none;
-    if (free_.try_dequeue_from_producer(producer_, index)) return index;
+    if (free_.take(index)) return index;
     return overwrite_ ? take_oldest() : none;
 }
 
@@ -58,7 +57,7 @@ std::uint32_t chunk_pool::take_oldest() noexcept {
 
 bool chunk_pool::recycle() noexcept {
     const std::uint32_t index = take_oldest();
-    return index != none && free_.enqueue(producer_, index);
+    return index != none && free_.put(index);
 }
 
 void chunk_pool::count_overwritten(const chunk_header& chunk) noexcept {

@@ -68,7 +68,7 @@ public:
     /// Empties the oldest handed-over chunk ahead of need. False when there is none.
     bool recycle() noexcept;
 
-    std::size_t free_chunks() const noexcept { return free_.size_approx(); }
+    std::size_t free_chunks() const noexcept { return free_.size(); }
     std::uint64_t opened() const noexcept { return opened_.load(std::memory_order_relaxed); }
 
 private:
@@ -82,7 +82,6 @@ private:
     bool overwrite_;
     bool usable_ = false;
     free_queue free_;
-    free_queue_producer producer_;
     ordered_queue handed_over_;
     alignas(64) std::atomic<std::uint64_t> opened_{0};
 };

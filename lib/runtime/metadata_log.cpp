@@ -8,13 +8,13 @@
 namespace coroscope::runtime {
 namespace {
 
-// Below this many chunks a second one set aside would cost too much of the trace.
-constexpr std::uint32_t chunks_worth_two_spares = 16;
+// Of fewer chunks one set aside would be too much.
+constexpr std::uint32_t chunks_worth_a_spare = 16;
 
 }  // namespace
 
 metadata_log::metadata_log(chunk_pool& pool) noexcept
-    : pool_(pool), spares_wanted_(pool.capacity() < chunks_worth_two_spares ? 1 : most_spares) {}
+    : pool_(pool), wants_spare_(pool.capacity() >= chunks_worth_a_spare) {}
 
 std::byte* metadata_log::append(std::uint64_t first, std::uint64_t tag, const void* payload,
                                 std::size_t bytes) noexcept {
@@ -34,7 +34,8 @@ std::byte* metadata_log::room(std::size_t bytes, std::uint64_t ticks) noexcept {
     const std::size_t capacity = pool_.chunk_bytes() - trace::chunk_header_bytes;
     if (bytes > capacity) return nullptr;
     if (bytes <= static_cast<std::size_t>(end_ - cursor_)) return cursor_;
-    const std::uint32_t index = spares_ != 0 ? spare_[--spares_] : pool_.take();
+    const std::uint32_t index = spare_ != chunk_pool::none ? spare_ : pool_.take();
+    spare_ = chunk_pool::none;
     if (index == chunk_pool::none) return nullptr;
     chunk_pool::opening what;
     what.kind = trace::chunk_kind::metadata;
@@ -44,13 +45,10 @@ std::byte* metadata_log::room(std::size_t bytes, std::uint64_t ticks) noexcept {
     return cursor_;
 }
 
-void metadata_log::keep_spares() noexcept {
+void metadata_log::keep_spare() noexcept {
     const std::lock_guard guard(lock_);
-    while (spares_ < spares_wanted_) {
-        const std::uint32_t index = pool_.take();
-        if (index == chunk_pool::none) return;
-        spare_[spares_++] = index;
-    }
+    if (cursor_ == nullptr) room(trace::record_unit_bytes, current_ticks());
+    if (wants_spare_ && spare_ == chunk_pool::none) spare_ = pool_.take();
 }
 
 }  // namespace coroscope::runtime

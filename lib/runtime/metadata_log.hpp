@@ -2,8 +2,8 @@
 #pragma once
 
 // Records of chunks of kind metadata: sites, strings, threads, clock points. They are appended
-// under a lock, never overwritten, and a few chunks are kept aside for them, so that what was
-// recorded can be named after the last free chunk is gone.
+// under a lock, never overwritten, and a chunk is kept aside for them, so that what was recorded can
+// be named after the last free chunk is gone.
 //
 // Thread-safe.
 
@@ -26,19 +26,16 @@ public:
     std::byte* append(std::uint64_t first, std::uint64_t tag, const void* payload,
                       std::size_t bytes) noexcept;
 
-    /// Takes chunks aside where fewer are than should be.
-    void keep_spares() noexcept;
+    /// Opens the first chunk and takes a spare one aside, unless that is done.
+    void keep_spare() noexcept;
 
 private:
-    static constexpr std::uint32_t most_spares = 2;
-
     std::byte* room(std::size_t bytes, std::uint64_t ticks) noexcept;
 
     chunk_pool& pool_;
     std::mutex lock_;
-    std::uint32_t spares_wanted_;
-    std::uint32_t spares_ = 0;
-    std::uint32_t spare_[most_spares] = {};
+    bool wants_spare_;
+    std::uint32_t spare_ = chunk_pool::none;
     std::byte* cursor_ = nullptr;
     std::byte* end_ = nullptr;
 };

@@ -108,7 +108,7 @@ void store_helper::prepare() noexcept {
     const auto first = static_cast<std::uint32_t>(first_growth_bytes / pool.chunk_bytes()) + table;
     grow(std::min(std::max(first, 4U), pool.capacity()));
     if (tasks) parts_.tasks.create(std::min(table, pool.published()), parts_.header().start.ticks);
-    parts_.metadata.keep_spares();
+    parts_.metadata.keep_spare();
 
     const auto processors = static_cast<std::uint64_t>(
         std::clamp(::sysconf(_SC_NPROCESSORS_ONLN), 1L, most_processors));
@@ -140,7 +140,7 @@ void store_helper::serve() noexcept {
         opened_before_ = opened;
         if (parts_.settings.policy != trace::overflow_policy::overwrite_oldest) seal_handed_over();
         keep_reserve();
-        parts_.metadata.keep_spares();
+        parts_.metadata.keep_spare();
         release_waiters();
         date();
         adapt_period();

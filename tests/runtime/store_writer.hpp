@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Writes to a chunk store as a recording thread does, and finds its records again.
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include <coroscope/trace/reader.hpp>
+#include <doctest/doctest.h>
+
+#include "lib/runtime/chunk_store.hpp"
+
+namespace coroscope::test {
+
+inline constexpr std::uint32_t chunk_bytes = 4096;
+inline constexpr std::uint32_t records_per_chunk =
+    (chunk_bytes - trace::chunk_header_bytes) / trace::record_unit_bytes;
+
+inline runtime::chunk_store::settings store_of(std::uint32_t chunks, trace::overflow_policy policy,
+                                               const char* path = nullptr) {
+    return {path, trace::file_header_bytes + std::uint64_t{chunks} * chunk_bytes, chunk_bytes,
+            policy, false};
+}
+
+/// A recording thread: numbers its records from 0, hands a chunk over when it is full, and counts
+/// what it drops.
+class store_writer {
+public:
+    store_writer(runtime::chunk_store& store, std::uint32_t thread)
+        : store_(store), thread_(thread), body_(store.append_thread(1, thread, {})) {}
+
+    /// False where there was no chunk.
+    bool write() {
+        if (cursor_ == limit_ && !next_chunk()) return false;
+        auto* const words = reinterpret_cast<std::uint64_t*>(cursor_);
+        words[0] = written_;
+        __atomic_store_n(&words[1], trace::make_tag(trace::record_kind::scope, thread_, 1),
+                         __ATOMIC_RELEASE);
+        cursor_ += trace::record_unit_bytes;
+        ++written_;
+        return true;
+    }
+    void write(std::uint64_t records) {
+        for (std::uint64_t i = 0; i < records; ++i)
+            if (!write()) ++dropped_;
+    }
+
+    /// Takes a chunk before there is a record for it.
+    bool hold() { return next_chunk(); }
+
+    void hand_over() {
+        if (chunk_ != nullptr) store_.hand_over(chunk_);
+        chunk_ = nullptr;
+        cursor_ = limit_ = nullptr;
+    }
+
+    std::uint64_t written() const { return written_; }
+    std::uint64_t dropped() const { return dropped_; }
+    trace::chunk_header* chunk() const { return chunk_; }
+    trace::thread_body* body() const { return body_; }
+
+private:
+    bool next_chunk() {
+        hand_over();
+        chunk_ = store_.acquire(thread_, body_, 0, written_);
+        if (chunk_ == nullptr) return false;
+        cursor_ = reinterpret_cast<char*>(chunk_) + trace::chunk_header_bytes;
+        limit_ = reinterpret_cast<char*>(chunk_) + chunk_bytes;
+        return true;
+    }
+
+    runtime::chunk_store& store_;
+    std::uint32_t thread_;
+    trace::thread_body* body_;
+    trace::chunk_header* chunk_ = nullptr;
+    char* cursor_ = nullptr;
+    char* limit_ = nullptr;
+    std::uint64_t written_ = 0;
+    std::uint64_t dropped_ = 0;
+};
+
+/// What a trace holds of each thread.
+struct found_thread {
+    std::vector<std::uint64_t> records;  ///< their numbers, in the trace's order
+    std::uint64_t overwritten = 0;
+};
+
+/// Checks that the trace is whole (every checksum, every record) and sorts its records by thread.
+inline std::map<std::uint32_t, found_thread> find_records(const trace::reader& read) {
+    for (const std::string& warning : read.warnings()) FAIL_CHECK(warning);
+    std::map<std::uint32_t, found_thread> threads;
+    for (const trace::chunk_view& chunk : read.chunks()) {
+        if (chunk.header.kind == trace::chunk_kind::tasks) continue;
+        trace::for_each_record(chunk, [&](const trace::record_view& record) {
+            if (record.kind() == trace::record_kind::scope)
+                threads[chunk.header.thread].records.push_back(record.word(0));
+            else if (record.kind() == trace::record_kind::thread)
+                threads[record.id()].overwritten = record.word(4);
+        });
+    }
+    return threads;
+}
+
+/// A path in a fresh folder below `parent`; both vanish with it.
+class scratch_file {
+public:
+    explicit scratch_file(std::string parent = {}) {
+        const char* configured = std::getenv("TMPDIR");
+        if (parent.empty()) parent = configured != nullptr ? configured : "/tmp";
+        folder_ = parent + "/coroscope-test-XXXXXX";
+        REQUIRE(::mkdtemp(folder_.data()) != nullptr);
+        path_ = folder_ + "/trace.cst";
+    }
+    scratch_file(const scratch_file&) = delete;
+    scratch_file& operator=(const scratch_file&) = delete;
+    ~scratch_file() {
+        ::unlink(path_.c_str());
+        ::rmdir(folder_.c_str());
+    }
+
+    const char* path() const { return path_.c_str(); }
+    const std::string& folder() const { return folder_; }
+
+private:
+    std::string folder_;
+    std::string path_;
+};
+
+}  // namespace coroscope::test
