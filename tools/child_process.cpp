@@ -36,8 +36,8 @@ sigset_t forwarded_set() {
     return set;
 }
 
-/// Keeps the forwarded signals back until the child's id is known, then forwards them until the end of
-/// its life; one that came in between is delivered late, not lost.
+/// Keeps the forwarded signals back until the child's id is known, then forwards them until the end
+/// of its life; one that came in between is delivered late, not lost.
 class forwarding {
 public:
     forwarding() {
@@ -56,11 +56,12 @@ public:
 
     void start(pid_t to) {
         child.store(to, std::memory_order_relaxed);
-        struct sigaction action {};
+        struct sigaction action{};
         action.sa_sigaction = forward;
         action.sa_flags = SA_SIGINFO | SA_RESTART;
         sigemptyset(&action.sa_mask);
-        for (std::size_t at = 0; at < forwarded.size(); ++at) sigaction(forwarded[at], &action, &before_[at]);
+        for (std::size_t at = 0; at < forwarded.size(); ++at)
+            sigaction(forwarded[at], &action, &before_[at]);
         installed_ = true;
         sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     }
@@ -97,16 +98,20 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 /// Waits for the end without reaping first: until then the id that signals go to cannot be reused.
 int wait_for(pid_t id) {
     siginfo_t ended{};
-    while (::waitid(P_PID, static_cast<id_t>(id), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {}
+    while (::waitid(P_PID, static_cast<id_t>(id), &ended, WEXITED | WNOWAIT) != 0 &&
+           errno == EINTR) {
+    }
     child.store(0, std::memory_order_relaxed);
     int status = 0;
-    while (::waitpid(id, &status, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(id, &status, 0) < 0 && errno == EINTR) {
+    }
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 }  // namespace
 
-child_result run_child(const std::vector<std::string>& program, const std::vector<std::string>& environment) {
+child_result run_child(const std::vector<std::string>& program,
+                       const std::vector<std::string>& environment) {
     int failure_pipe[2];
     if (::pipe2(failure_pipe, O_CLOEXEC) != 0) return {.start_error = errno};
     forwarding signals;
@@ -118,7 +123,8 @@ child_result run_child(const std::vector<std::string>& program, const std::vecto
         signals.start(id);
         // Ends at once when the program starts: the pipe closes with exec.
         int error = 0;
-        while (::read(failure_pipe[0], &error, sizeof error) < 0 && errno == EINTR) {}
+        while (::read(failure_pipe[0], &error, sizeof error) < 0 && errno == EINTR) {
+        }
         result.start_error = error;
         result.exit_code = wait_for(id);
     }

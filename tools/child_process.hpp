@@ -13,8 +13,8 @@ struct child_result {
     int exit_code = 0;    ///< the program's; 128 + the signal that killed it
 };
 
-/// Runs `program` with `environment` ("NAME=value") added to ours. SIGINT, SIGTERM, SIGHUP and SIGQUIT
-/// that somebody sends us go on to it; those that a terminal sends reach it anyway.
+/// Runs `program` with `environment` ("NAME=value") added to ours. SIGINT, SIGTERM, SIGHUP and
+/// SIGQUIT that somebody sends us go on to it; those that a terminal sends reach it anyway.
 [[nodiscard]] child_result run_child(const std::vector<std::string>& program,
                                      const std::vector<std::string>& environment);
 

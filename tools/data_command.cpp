@@ -34,13 +34,16 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& value
     std::vector<std::string> names;
     for (const auto& [key, unused] : choices) names.push_back(key);
     const auto choose = [&value, &choices](const std::string& text) { value = choices.at(text); };
-    return command.add_option_function<std::string>(name, choose, help)->check(CLI::IsMember(names))->type_name("");
+    return command.add_option_function<std::string>(name, choose, help)
+        ->check(CLI::IsMember(names))
+        ->type_name("");
 }
 
 void report_warnings(const std::string& file, const analysis::trace_health& health) {
     for (std::size_t at = 0; at < health.warnings.size(); ++at) {
         if (at == warnings_shown) {
-            report(fmt::format("{}: warning: and {} more like these", file, health.warnings.size() - at));
+            report(fmt::format("{}: warning: and {} more like these", file,
+                               health.warnings.size() - at));
             return;
         }
         report(fmt::format("{}: warning: {}", file, health.warnings[at]));
@@ -52,13 +55,17 @@ void report_warnings(const std::string& file, const analysis::trace_health& heal
 void add_file_options(CLI::App& command, data_options& options) {
     command.add_option("FILE", options.file, "The trace")->required()->type_name("");
     auto* format = add_choice(command, "--format", options.format, formats, "How to print");
-    command.add_flag_callback("--json", [&options] { options.format = output_format::json; }, "The same as --format json")
+    command
+        .add_flag_callback(
+            "--json", [&options] { options.format = output_format::json; },
+            "The same as --format json")
         ->excludes(format);
 }
 
 void add_data_options(CLI::App& command, data_options& options, const std::string& sort_keys) {
     add_file_options(command, options);
-    command.add_option("--sort-by", options.sort_by, "Largest first, by one of\n" + sort_keys)->type_name("KEY");
+    command.add_option("--sort-by", options.sort_by, "Largest first, by one of\n" + sort_keys)
+        ->type_name("KEY");
     command.add_option("--limit", options.limit, "Rows at most; -1 for all")
         ->type_name("ROWS")
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 62, "ROWS"));
@@ -76,9 +83,11 @@ std::optional<analysis::trace> load_trace(const std::string& file) {
     return std::move(loaded).value();
 }
 
-int print_listing(const analysis::listing& list, const data_options& options, std::string_view notes) {
-    const analysis::listing_options how{.sort_by = options.sort_by, .row_limit = options.limit, .unit = options.unit};
-    const auto shown = analysis::arranged(list, how);
+int print_listing(analysis::listing list, const data_options& options, std::string_view notes) {
+    const analysis::listing_options how{
+        .sort_by = options.sort_by, .row_limit = options.limit, .unit = options.unit};
+    const std::size_t rows = list.rows.size();
+    const auto shown = analysis::arranged(std::move(list), how);
     if (!shown) return usage_failure("--sort-by", shown.error().message);
     switch (options.format) {
         case output_format::csv: return print(analysis::to_csv(*shown));
@@ -86,8 +95,8 @@ int print_listing(const analysis::listing& list, const data_options& options, st
         case output_format::text: break;
     }
     std::string text = analysis::to_text(*shown, how);
-    if (shown->rows.size() < list.rows.size()) {
-        text += fmt::format("{} of {} rows\n", shown->rows.size(), list.rows.size());
+    if (shown->rows.size() < rows) {
+        text += fmt::format("{} of {} rows\n", shown->rows.size(), rows);
     }
     return print_text(text.append(notes));
 }

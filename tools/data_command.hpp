@@ -31,8 +31,9 @@ void add_data_options(CLI::App& command, data_options& options, const std::strin
 /// Loads the trace and reports its warnings. Empty where it failed, which has been reported then.
 [[nodiscard]] std::optional<analysis::trace> load_trace(const std::string& file);
 
-/// Prints a listing as the options ask. `notes` stand under the text, not in the data. Gives the exit code.
-int print_listing(const analysis::listing& list, const data_options& options, std::string_view notes);
+/// Prints a listing as the options ask. `notes` stand under the text, not in the data. Gives the
+/// exit code.
+int print_listing(analysis::listing list, const data_options& options, std::string_view notes);
 
 /// Reports wrong usage that shows only once the work has begun, and gives the exit code.
 int usage_failure(std::string_view command, std::string_view message);

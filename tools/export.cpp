@@ -24,14 +24,16 @@ struct export_command {
     std::string output;
 };
 
-/// Where the export goes: a file, or standard output for "-". A file that could not be written whole
-/// is removed: half an export opens nowhere.
+/// Where the export goes: a file, or standard output for "-". A file that could not be written
+/// whole is removed: half an export opens nowhere.
 class destination {
 public:
     explicit destination(const std::string& path)
-        : path_(path), is_file_(path != "-"),
-          descriptor_(is_file_ ? ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                               : STDOUT_FILENO),
+        : path_(path),
+          is_file_(path != "-"),
+          descriptor_(is_file_
+                          ? ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                          : STDOUT_FILENO),
           error_(descriptor_ < 0 ? errno : 0) {}
     destination(const destination&) = delete;
     destination& operator=(const destination&) = delete;
@@ -45,7 +47,7 @@ public:
     /// Closes it. The errno of what went wrong, or 0.
     int finish() {
         if (!is_file_ || descriptor_ < 0) return error_;
-        struct stat what {};
+        struct stat what{};
         const bool regular = ::fstat(descriptor_, &what) == 0 && S_ISREG(what.st_mode);
         if (::close(descriptor_) != 0 && error_ == 0) error_ = errno;
         descriptor_ = -1;
@@ -70,14 +72,15 @@ int fail(const destination& to, int error) {
 }
 
 bool is_same_file(const std::string& one, const std::string& other) {
-    struct stat first {};
-    struct stat second {};
+    struct stat first{};
+    struct stat second{};
     return ::stat(one.c_str(), &first) == 0 && ::stat(other.c_str(), &second) == 0 &&
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 int run_export(const export_command& asked) {
-    if (is_same_file(asked.file, asked.output)) return usage_failure("--output", "would overwrite the trace");
+    if (is_same_file(asked.file, asked.output))
+        return usage_failure("--output", "would overwrite the trace");
     const auto loaded = load_trace(asked.file);
     if (!loaded) return exit_failure;
     destination to(asked.output);
@@ -87,8 +90,8 @@ int run_export(const export_command& asked) {
         analysis::export_chrome(*loaded, [&to](std::string_view text) { return to.write(text); });
     if (const int error = to.finish(); error != 0) return fail(to, error);
     if (totals && totals->left_out != 0) {
-        report(fmt::format("{}: warning: {} spans overlap too much to be shown and were left out", asked.file,
-                           totals->left_out));
+        report(fmt::format("{}: warning: {} spans overlap too much to be shown and were left out",
+                           asked.file, totals->left_out));
     }
     return exit_success;
 }

@@ -27,7 +27,8 @@ int run_info(const data_options& asked) {
 
 void add_info(CLI::App& root, command_line& line) {
     auto asked = std::make_shared<data_options>();
-    CLI::App* command = root.add_subcommand("info", "What a trace holds, what it lost (csv: its threads)");
+    CLI::App* command =
+        root.add_subcommand("info", "What a trace holds, what it lost (csv: its threads)");
     add_file_options(*command, *asked);
     command->footer("Example:\n  coroscope info trace.cst --json");
     command->callback([asked, &line] { line.chosen = [asked] { return run_info(*asked); }; });

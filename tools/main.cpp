@@ -52,19 +52,24 @@ int usage_error(const CLI::App& root, std::string_view message) {
 }
 
 int run_command(std::vector<std::string> arguments) {
-    CLI::App root("Reads traces of C++ coroutines, tasks and threads, and says where the time went.", "coroscope");
-    root.footer("Example:\n  coroscope run -o trace.cst -- ./service --port 8080\n  coroscope table trace.cst\n\n"
+    CLI::App root(
+        "Reads traces of C++ coroutines, tasks and threads, and says where the time went.",
+        "coroscope");
+    root.footer("Example:\n  coroscope run -o trace.cst -- ./service --port 8080\n  coroscope "
+                "table trace.cst\n\n"
                 "coroscope COMMAND --help tells a command's options.");
     root.set_version_flag("--version", COROSCOPE_VERSION);
     root.require_subcommand(1);
     command_line line;
     line.program = split_program(arguments);
-    for (const auto add : {add_run, add_table, add_awaits, add_tasks, add_info, add_export}) add(root, line);
+    for (const auto add : {add_run, add_table, add_awaits, add_tasks, add_info, add_export})
+        add(root, line);
     try {
         std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
         root.parse(arguments);
     } catch (const CLI::Success& asked) {
-        if (dynamic_cast<const CLI::CallForVersion*>(&asked) != nullptr) return print(std::string(asked.what()) + '\n');
+        if (dynamic_cast<const CLI::CallForVersion*>(&asked) != nullptr)
+            return print(std::string(asked.what()) + '\n');
         return print(root.help("", dynamic_cast<const CLI::CallForAllHelp*>(&asked) != nullptr
                                        ? CLI::AppFormatMode::All
                                        : CLI::AppFormatMode::Normal));

@@ -35,7 +35,8 @@ std::string_view colour_of(std::string_view line) {
     if (line.empty()) return {};
     if (line.find_first_not_of("-= ") == std::string_view::npos) return dim;
     if (line.starts_with("slowest request: ")) return bold;
-    for (const char* loss : {"Lost records: ", "Damage", "The process ended before", "The trace stopped growing"}) {
+    for (const char* loss :
+         {"Lost records: ", "Damage", "The process ended before", "The trace stopped growing"}) {
         if (line.starts_with(loss)) return yellow;
     }
     return {};
@@ -84,7 +85,9 @@ int print(std::string_view text) {
     return exit_failure;
 }
 
-int print_text(std::string_view text) { return colour_wanted() ? print(coloured(text)) : print(text); }
+int print_text(std::string_view text) {
+    return colour_wanted() ? print(coloured(text)) : print(text);
+}
 
 void report(std::string_view message) {
     write_all(STDERR_FILENO, fmt::format("coroscope: {}\n", one_line(message)));

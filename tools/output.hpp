@@ -13,11 +13,12 @@
 
 namespace coroscope::tools {
 
-/// Writes to standard output and gives the exit code: success too where the reader has left, failure
-/// (told on standard error) where it cannot be written.
+/// Writes to standard output and gives the exit code: success too where the reader has left,
+/// failure (told on standard error) where it cannot be written.
 int print(std::string_view text);
 
-/// The same for text that people read: in modest colour where standard output is a terminal that wants it.
+/// The same for text that people read: in modest colour where standard output is a terminal that
+/// wants it.
 int print_text(std::string_view text);
 
 /// "coroscope: MESSAGE" on standard error, on one line.

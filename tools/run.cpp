@@ -30,7 +30,7 @@ struct run_command {
 
 /// Removes what a run before left there and tries whether a trace can be written. 0 or the errno.
 int make_way(const std::string& path) {
-    struct stat what {};
+    struct stat what{};
     if (::lstat(path.c_str(), &what) == 0) {
         if (!S_ISREG(what.st_mode)) return S_ISDIR(what.st_mode) ? EISDIR : EEXIST;
         if (::unlink(path.c_str()) != 0) return errno;
@@ -55,9 +55,10 @@ int start_failure(const std::string& program, int error) {
 }
 
 void print_summary(const std::string& path) {
-    struct stat what {};
+    struct stat what{};
     if (::stat(path.c_str(), &what) != 0) {
-        report(path, {"no trace appeared: the program is not linked with Coroscope, or recording never started"});
+        report(path, {"no trace appeared: the program is not linked with Coroscope, or recording "
+                      "never started"});
         return;
     }
     const auto loaded = load_trace(path);
@@ -65,14 +66,16 @@ void print_summary(const std::string& path) {
 }
 
 int run_program(const run_command& asked) {
-    if (asked.program.empty()) return usage_failure("run", "a program to run is missing; see coroscope run --help");
+    if (asked.program.empty())
+        return usage_failure("run", "a program to run is missing; see coroscope run --help");
     const int error = make_way(asked.output);
     std::vector<std::string> environment;
     if (error == 0) {
         environment.push_back(std::string(trace_variable) + "=" + absolute(asked.output));
     } else {
         ::unsetenv(trace_variable);
-        report(asked.output, {std::generic_category().message(error) + "; the program runs without being recorded"});
+        report(asked.output, {std::generic_category().message(error) +
+                              "; the program runs without being recorded"});
     }
     const child_result ended = run_child(asked.program, environment);
     if (ended.start_error != 0) return start_failure(asked.program.front(), ended.start_error);
@@ -85,11 +88,16 @@ int run_program(const run_command& asked) {
 void add_run(CLI::App& root, command_line& line) {
     auto asked = std::make_shared<run_command>();
     CLI::App* command = root.add_subcommand("run", "Record a program and say where its time went");
-    command->add_option("-o,--output", asked->output, "The trace to write")->type_name("PATH")->capture_default_str();
-    command->add_flag("--no-summary", asked->no_summary, "Print nothing behind what the program prints");
-    command->footer("PROGRAM [ARGUMENT...] stands behind the options, best after --. The command exits the program\n"
-                    "does; with 127 or 126 where it could not be started, 128 + N where signal N ended it.\n\n"
-                    "Example:\n  coroscope run -o trace.cst -- ./service --port 8080");
+    command->add_option("-o,--output", asked->output, "The trace to write")
+        ->type_name("PATH")
+        ->capture_default_str();
+    command->add_flag("--no-summary", asked->no_summary,
+                      "Print nothing behind what the program prints");
+    command->footer(
+        "PROGRAM [ARGUMENT...] stands behind the options, best after --. The command exits the "
+        "program\n"
+        "does; with 127 or 126 where it could not be started, 128 + N where signal N ended it.\n\n"
+        "Example:\n  coroscope run -o trace.cst -- ./service --port 8080");
     command->callback([asked, &line] {
         line.chosen = [asked, &line] {
             asked->program = line.program;

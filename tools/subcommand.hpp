@@ -19,7 +19,7 @@ inline constexpr int exit_usage = 2;
 
 /// What main works with while it reads the command line.
 struct command_line {
-    std::function<int()> chosen{};       ///< set by the subcommand that was named; gives the exit code
+    std::function<int()> chosen{};  ///< set by the subcommand that was named; gives the exit code
     std::vector<std::string> program{};  ///< of `run`: what stands behind its own options
 };
 

@@ -20,7 +20,8 @@ struct table_command {
     std::size_t name_width = 55;
 };
 
-analysis::result<std::string> render(const table_command& asked, const analysis::table_input& input) {
+analysis::result<std::string> render(const table_command& asked,
+                                     const analysis::table_input& input) {
     analysis::table_options options;
     options.sort_by = asked.data.sort_by == "none" ? std::string() : asked.data.sort_by;
     options.row_limit = asked.data.limit;
@@ -39,7 +40,8 @@ analysis::result<std::string> render(const table_command& asked, const analysis:
 int run_table(const table_command& asked) {
     const auto loaded = load_trace(asked.data.file);
     if (!loaded) return exit_failure;
-    const auto key = asked.group_by == "line" ? analysis::average_key::source_line : analysis::average_key::name;
+    const auto key =
+        asked.group_by == "line" ? analysis::average_key::source_line : analysis::average_key::name;
     const auto text = render(asked, analysis::table_of(*loaded, key, asked.top_level));
     if (!text) return usage_failure("--sort-by", text.error().message);
     return asked.data.format == output_format::text ? print_text(*text) : print(*text);

@@ -49,13 +49,14 @@ trace empty_trace() {
     made.process_id = 4242;
     made.duration_ns = 1'000'000;
     made.strings = {"handle"};
-    made.sites = {{"handle", "", "src/service.cpp", 12, "http", "", 0}, {"db.query", "", "src/store.cpp", 42, "", "", 2}};
+    made.sites = {{"handle", "", "src/service.cpp", 12, "http", "", 0},
+                  {"db.query", "", "src/store.cpp", 42, "", "", 2}};
     made.threads = {{1, 4242, "main", 0, 0, 0, 0}, {2, 4243, "worker", 0, 0, 0, 0}};
     return made;
 }
 
-/// One task: spawned by the main thread at 100, first run at 200, suspended 300 to 700 with a wake at 500 from
-/// the worker, finished at 900. A scope in its frame spans it.
+/// One task: spawned by the main thread at 100, first run at 200, suspended 300 to 700 with a wake
+/// at 500 from the worker, finished at 900. A scope in its frame spans it.
 trace task_trace() {
     trace made = empty_trace();
     task_info task;
@@ -98,7 +99,8 @@ std::map<std::pair<long long, long long>, std::vector<shown>> lanes_of(const jso
     for (const json& each : document["traceEvents"].elements) {
         if (each["ph"].text != "X") continue;
         const long long start = each["ts"].nanoseconds();
-        lanes[{each["pid"].integer(), each["tid"].integer()}].push_back({start, start + each["dur"].nanoseconds()});
+        lanes[{each["pid"].integer(), each["tid"].integer()}].push_back(
+            {start, start + each["dur"].nanoseconds()});
     }
     return lanes;
 }
@@ -109,8 +111,10 @@ int count_overlaps(const json& document) {
     for (const auto& [where, events] : lanes_of(document)) {
         for (std::size_t left = 0; left < events.size(); ++left) {
             for (std::size_t right = 0; right < left; ++right) {
-                const shown& first = events[left].start <= events[right].start ? events[left] : events[right];
-                const shown& second = events[left].start <= events[right].start ? events[right] : events[left];
+                const shown& first =
+                    events[left].start <= events[right].start ? events[left] : events[right];
+                const shown& second =
+                    events[left].start <= events[right].start ? events[right] : events[left];
                 const bool apart = second.start >= first.end;
                 const bool nested = second.end <= first.end ||
                                     (first.start == second.start && first.end <= second.end);
@@ -159,10 +163,12 @@ TEST_CASE("every event has a name, a process and a lane below 2^32") {
 TEST_CASE("threads and the tasks' lanes have names") {
     const json document = parse_json(exported(task_trace()));
     std::vector<std::string> names;
-    for (const json* each : named(document, "thread_name")) names.push_back((*each)["args"]["name"].text);
+    for (const json* each : named(document, "thread_name"))
+        names.push_back((*each)["args"]["name"].text);
     CHECK(names == std::vector<std::string>{"main (4242)", "worker (4243)", "tasks 1"});
     names.clear();
-    for (const json* each : named(document, "process_name")) names.push_back((*each)["args"]["name"].text);
+    for (const json* each : named(document, "process_name"))
+        names.push_back((*each)["args"]["name"].text);
     CHECK(names == std::vector<std::string>{"service", "service: tasks"});
 }
 
@@ -176,7 +182,8 @@ TEST_CASE("a task has its slices on the threads, and itself, its scope and its a
     CHECK(totals.left_out == 0);
     const auto lanes = lanes_of(document);
     REQUIRE(lanes.size() == 3);
-    const std::vector<shown>& lane = lanes.rbegin()->second;  // the tasks' process has the greater id
+    const std::vector<shown>& lane =
+        lanes.rbegin()->second;  // the tasks' process has the greater id
     REQUIRE(lane.size() == 4);
     CHECK((lane[0].start == 150 && lane[0].end == 900));  // the task, from its first wake
     CHECK((lane[1].start == 200 && lane[1].end == 900));  // the scope
@@ -243,8 +250,8 @@ TEST_CASE("a lane is used again by a task that does not overlap") {
 TEST_CASE("spans that overlap never share a lane") {
     trace made = task_trace();
     for (std::int64_t at = 0; at < 60; ++at) {
-        made.events.push_back(scope_at(10 * at, 10 * at + 25 + at % 7));             // on a thread
-        event moved = scope_at(205 + 10 * at, 230 + 10 * at + at % 11, 0);           // in the task
+        made.events.push_back(scope_at(10 * at, 10 * at + 25 + at % 7));    // on a thread
+        event moved = scope_at(205 + 10 * at, 230 + 10 * at + at % 11, 0);  // in the task
         moved.detail = 0;
         moved.flags = event_in_frame;
         made.events.push_back(moved);
@@ -262,7 +269,8 @@ TEST_CASE("the check for overlaps can fail") {
     CHECK(count_overlaps(parse_json(overlapping)) == 1);
 }
 
-TEST_CASE("a trace that overlaps everywhere has a bounded number of lanes and says what was left out") {
+TEST_CASE(
+    "a trace that overlaps everywhere has a bounded number of lanes and says what was left out") {
     trace made = empty_trace();
     for (std::int64_t at = 0; at < 1000; ++at) made.events.push_back(scope_at(at, 10'000 + at));
     chrome_totals totals;

@@ -18,9 +18,11 @@ using coroscope_tests::json;
 using coroscope_tests::parse_json;
 
 /// Everything a table must survive, in one name.
-const std::string hostile = "a\"b\\c\nd\te\x1b[31m\x01\x7f\xff\xc0\xaf\xed\xa0\x80 \xc2\x9bz,\xe2\x82\xac";
+const std::string hostile =
+    "a\"b\\c\nd\te\x1b[31m\x01\x7f\xff\xc0\xaf\xed\xa0\x80 \xc2\x9bz,\xe2\x82\xac";
 
-event_average row_of(std::string name, std::uint64_t count, std::int64_t running_ns, std::int64_t self_ns) {
+event_average row_of(std::string name, std::uint64_t count, std::int64_t running_ns,
+                     std::int64_t self_ns) {
     event_average row;
     row.name = std::move(name);
     row.count = count;
@@ -32,7 +34,8 @@ event_average row_of(std::string name, std::uint64_t count, std::int64_t running
 /// Two plain functions: 4 ms in all, of which "parse" took 1.5 ms.
 table_input plain_input() {
     table_input input;
-    input.rows = {row_of("handle", 2, 4'000'000, 2'500'000), row_of("parse", 3, 1'500'000, 1'500'000)};
+    input.rows = {row_of("handle", 2, 4'000'000, 2'500'000),
+                  row_of("parse", 3, 1'500'000, 1'500'000)};
     input.self_running_total_ns = 4'000'000;
     return input;
 }
@@ -88,31 +91,40 @@ TEST_CASE("the terms of a sum are written in the unit of the sum") {
 }
 
 TEST_CASE("a table of plain functions looks as torch's does") {
-    CHECK(text_of(plain_input()) ==
-          "----------  ------------  ------------  ------------  ------------  ------------  ------------\n"
-          "      Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls\n"
-          "----------  ------------  ------------  ------------  ------------  ------------  ------------\n"
-          "    handle        62.50%       2.500ms       100.00%       4.000ms       2.000ms             2\n"
-          "     parse        37.50%       1.500ms        37.50%       1.500ms     500.000us             3\n"
-          "----------  ------------  ------------  ------------  ------------  ------------  ------------\n"
-          "Self CPU time total: 4.000ms\n");
+    CHECK(text_of(plain_input()) == "----------  ------------  ------------  ------------  "
+                                    "------------  ------------  ------------\n"
+                                    "      Name    Self CPU %      Self CPU   CPU total %     CPU "
+                                    "total  CPU time avg    # of Calls\n"
+                                    "----------  ------------  ------------  ------------  "
+                                    "------------  ------------  ------------\n"
+                                    "    handle        62.50%       2.500ms       100.00%       "
+                                    "4.000ms       2.000ms             2\n"
+                                    "     parse        37.50%       1.500ms        37.50%       "
+                                    "1.500ms     500.000us             3\n"
+                                    "----------  ------------  ------------  ------------  "
+                                    "------------  ------------  ------------\n"
+                                    "Self CPU time total: 4.000ms\n");
 }
 
 TEST_CASE("where a trace has tasks, the time off the processor stands before the calls") {
     table_input input = task_input();
     input.rows.erase(input.rows.begin() + 1);
-    CHECK(text_of(input) ==
-          "----------  ------------  ------------  ------------  ------------  ------------  ------------  "
-          "------------  ------------  ------------  ------------\n"
-          "      Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg     Suspended  "
-          "      Queued       Waiting          Wall    # of Calls\n"
-          "----------  ------------  ------------  ------------  ------------  ------------  ------------  "
-          "------------  ------------  ------------  ------------\n"
-          "    handle        62.50%       2.500ms       100.00%       4.000ms       2.000ms      10.000ms  "
-          "   250.000us     750.000us      15.000ms             2\n"
-          "----------  ------------  ------------  ------------  ------------  ------------  ------------  "
-          "------------  ------------  ------------  ------------\n"
-          "Self CPU time total: 4.000ms\n");
+    CHECK(text_of(input) == "----------  ------------  ------------  ------------  ------------  "
+                            "------------  ------------  "
+                            "------------  ------------  ------------  ------------\n"
+                            "      Name    Self CPU %      Self CPU   CPU total %     CPU total  "
+                            "CPU time avg     Suspended  "
+                            "      Queued       Waiting          Wall    # of Calls\n"
+                            "----------  ------------  ------------  ------------  ------------  "
+                            "------------  ------------  "
+                            "------------  ------------  ------------  ------------\n"
+                            "    handle        62.50%       2.500ms       100.00%       4.000ms    "
+                            "   2.000ms      10.000ms  "
+                            "   250.000us     750.000us      15.000ms             2\n"
+                            "----------  ------------  ------------  ------------  ------------  "
+                            "------------  ------------  "
+                            "------------  ------------  ------------  ------------\n"
+                            "Self CPU time total: 4.000ms\n");
 }
 
 TEST_CASE("what is unknown is printed as unknown, never as zero") {
@@ -122,8 +134,10 @@ TEST_CASE("what is unknown is printed as unknown, never as zero") {
     input.rows[1].waiting_ns = 9'000'000;
     input.rows[0].unknown_count = 1;
     const std::string text = text_of(input);
-    CHECK(text.find("     parse       unknown       unknown       unknown       unknown       unknown       unknown  "
-                    "     unknown       9.000ms       9.000ms             3\n") != std::string::npos);
+    CHECK(text.find("     parse       unknown       unknown       unknown       unknown       "
+                    "unknown       unknown  "
+                    "     unknown       9.000ms       9.000ms             3\n") !=
+          std::string::npos);
     CHECK(text.find("10.000ms+") != std::string::npos);
     CHECK(text.find("Unknown: 4 calls") != std::string::npos);
 }
@@ -193,8 +207,9 @@ TEST_CASE("the header and the note of a top-level table stand above it under a l
     options.header = "before the fix";
     options.top_level_events_only = true;
     const std::string line(94, '=');
-    CHECK(text_of(plain_input(), options).starts_with(line + "\nbefore the fix\n" + line +
-                                                      "\nThis report only display top-level ops statistics\n"));
+    CHECK(text_of(plain_input(), options)
+              .starts_with(line + "\nbefore the fix\n" + line +
+                           "\nThis report only display top-level ops statistics\n"));
 }
 
 TEST_CASE("a name is cut three characters before the widest column, as torch cuts it") {
@@ -240,7 +255,8 @@ TEST_CASE("CSV has the documented header, integers, and nothing where a figure i
     input.rows[1].waiting_ns = 9;
     const auto csv = table_csv(input);
     REQUIRE(csv.has_value());
-    CHECK(*csv == "name,category,count,total_ns,self_ns,suspended_ns,queued_ns,waiting_ns,wall_ns,min_wall_ns,"
+    CHECK(*csv == "name,category,count,total_ns,self_ns,suspended_ns,queued_ns,waiting_ns,wall_ns,"
+                  "min_wall_ns,"
                   "max_wall_ns,unknown_count\n"
                   "handle,\"db,io\",2,4000000,2500000,10000000,250000,750000,15000000,0,0,0\n"
                   "parse,,3,,,,,9,9,0,0,3\n");
@@ -264,7 +280,8 @@ TEST_CASE("JSON is valid whatever the names hold, and says null where a figure i
     const json document = parse_json(*text);
     CHECK(document["self_cpu_time_total_ns"].integer() == 4'000'000);
     CHECK(document["rows"][0]["name"].text ==
-          "a\"b\\c\nd\te\x1b[31m\x01\x7f\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd "
+          "a\"b\\c\nd\te\x1b["
+          "31m\x01\x7f\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd "
           "\xc2\x9bz,\xe2\x82\xac");
     CHECK(document["rows"][0]["suspended_ns"].integer() == 10'000'000);
     CHECK(document["rows"][1]["suspended_ns"].is == json::kind::null);
@@ -272,7 +289,8 @@ TEST_CASE("JSON is valid whatever the names hold, and says null where a figure i
 }
 
 TEST_CASE("the parser that these tests trust refuses what is no JSON") {
-    for (const char* wrong : {"{\"a\":1,}", "[1 2]", "\"\x01\"", "\"\\x\"", "\"\xff\"", "01", "{\"a\":1}x", "\"a", "nul"}) {
+    for (const char* wrong : {"{\"a\":1,}", "[1 2]", "\"\x01\"", "\"\\x\"", "\"\xff\"", "01",
+                              "{\"a\":1}x", "\"a", "nul"}) {
         CAPTURE(wrong);
         CHECK_THROWS(parse_json(wrong));
     }

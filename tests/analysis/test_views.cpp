@@ -65,7 +65,9 @@ trace three_tasks() {
 
 TEST_CASE("a listing is the same in text, CSV and JSON") {
     listing list;
-    list.columns = {{"Name", "name", cell_kind::text}, {"Calls", "count", cell_kind::count}, {"Took", "took_ns", cell_kind::time}};
+    list.columns = {{"Name", "name", cell_kind::text},
+                    {"Calls", "count", cell_kind::count},
+                    {"Took", "took_ns", cell_kind::time}};
     list.rows = {{std::string("a,b"), optional_ns(3), optional_ns(1'500'000)},
                  {std::string(), not_applicable(), optional_ns()}};
     CHECK(to_text(list) == "Name  Calls        Took\n"
@@ -82,7 +84,9 @@ TEST_CASE("a listing is the same in text, CSV and JSON") {
 TEST_CASE("a listing is sorted by a key of numbers, unknown last, and cut") {
     listing list;
     list.columns = {{"Name", "name", cell_kind::text}, {"Took", "took_ns", cell_kind::time}};
-    list.rows = {{std::string("unknown"), optional_ns()}, {std::string("short"), optional_ns(1)}, {std::string("long"), optional_ns(2)}};
+    list.rows = {{std::string("unknown"), optional_ns()},
+                 {std::string("short"), optional_ns(1)},
+                 {std::string("long"), optional_ns(2)}};
     const auto sorted = arranged(list, {.sort_by = "took"});
     REQUIRE(sorted.has_value());
     CHECK(to_csv(*sorted) == "name,took_ns\nlong,2\nshort,1\nunknown,\n");
@@ -90,7 +94,8 @@ TEST_CASE("a listing is sorted by a key of numbers, unknown last, and cut") {
     REQUIRE(cut.has_value());
     CHECK(to_csv(*cut) == "name,took_ns\nlong,2\n");
     CHECK_FALSE(arranged(list, {.sort_by = "name"}).has_value());
-    CHECK(arranged(list, {.sort_by = "x"}).error().message == "cannot sort by \"x\"; one of took_ns");
+    CHECK(arranged(list, {.sort_by = "x"}).error().message ==
+          "cannot sort by \"x\"; one of took_ns");
 }
 
 TEST_CASE("an empty listing still has its headings") {
@@ -108,7 +113,8 @@ TEST_CASE("a task stands under the one that created it") {
     CHECK(std::get<std::string>(tree.rows[1][0]) == "  query(int)");
     CHECK(std::get<std::string>(tree.rows[2][0]) == "unknown");
     CHECK(to_csv(tree).find("  query(int),2,1,1,finished,0,0,0,0,0,\n") != std::string::npos);
-    CHECK(to_csv(tree).find("handle,1,,0,finished,400000,11000000,600000,300000,12300000,src/server.cpp:12\n") !=
+    CHECK(to_csv(tree).find(
+              "handle,1,,0,finished,400000,11000000,600000,300000,12300000,src/server.cpp:12\n") !=
           std::string::npos);
 }
 
@@ -126,14 +132,15 @@ TEST_CASE("a chain of a hundred thousand tasks is listed") {
     CHECK(list_task_tree(made).rows.size() == 100'000);
 }
 
-TEST_CASE("a task's story has its split, its awaits and its slices, and unknown where no wake was seen") {
+TEST_CASE(
+    "a task's story has its split, its awaits and its slices, and unknown where no wake was seen") {
     const trace made = three_tasks();
     REQUIRE(find_task(made, 1) == 0);
     CHECK_FALSE(find_task(made, 99).has_value());
     const std::string text = task_text(made, 0);
     CHECK(text.find("Task        1 (handle)\n") == 0);
-    CHECK(text.find("Wall        12.3 ms = 0.4 ms running + 11.0 ms suspended + 0.6 ms queued + 0.3 ms waiting\n") !=
-          std::string::npos);
+    CHECK(text.find("Wall        12.3 ms = 0.4 ms running + 11.0 ms suspended + 0.6 ms queued + "
+                    "0.3 ms waiting\n") != std::string::npos);
     CHECK(text.find("examples/service/store.cpp:42") != std::string::npos);
     CHECK(text.find("main (1)") != std::string::npos);
     const json story = parse_json(task_json(made, 0));
@@ -158,7 +165,8 @@ TEST_CASE("tasks by spawn site have percentiles of those that ended") {
     alive.name = "unknown";
     alive.count = 1;
     CHECK(to_csv(list_task_sites(three_tasks(), {ended, alive})) ==
-          "name,count,p50_ns,p90_ns,p99_ns,max_ns,running_ns,suspended_ns,queued_ns,waiting_ns,wall_ns,"
+          "name,count,p50_ns,p90_ns,p99_ns,max_ns,running_ns,suspended_ns,queued_ns,waiting_ns,"
+          "wall_ns,"
           "spawn_to_wake_ns,states,place\n"
           "handle,2,10,20,30,40,1,2,3,4,10,,\"1 suspended, 1 finished\",src/server.cpp:12\n"
           "unknown,1,,,,,0,0,0,0,0,,,\n");
@@ -174,10 +182,12 @@ TEST_CASE("awaits by site name the scope around them and where they stand") {
     unseen.name = "unknown";
     unseen.times = {1, 1, 0, 0, 0, 300'000};
     const std::string csv = to_csv(list_await_sites(three_tasks(), {query, unseen}));
-    CHECK(csv == "name,scope,count,total_ns,suspended_ns,queued_ns,waiting_ns,p50_ns,p99_ns,max_ns,unknown_wakes,"
-                 "unfinished,place\n"
-                 "db.query,handle,1,11600000,11000000,600000,0,5,7,8,0,0,examples/service/store.cpp:42\n"
-                 "unknown,,1,300000,,,300000,,,,1,0,\n");
+    CHECK(csv ==
+          "name,scope,count,total_ns,suspended_ns,queued_ns,waiting_ns,p50_ns,p99_ns,max_ns,"
+          "unknown_wakes,"
+          "unfinished,place\n"
+          "db.query,handle,1,11600000,11000000,600000,0,5,7,8,0,0,examples/service/store.cpp:42\n"
+          "unknown,,1,300000,,,300000,,,,1,0,\n");
 }
 
 TEST_CASE("a chain of awaits reads from the outside in") {
@@ -190,7 +200,8 @@ TEST_CASE("a chain of awaits reads from the outside in") {
           "10,10,0,0,2,examples/service/store.cpp:42,handle > unknown > query(int) > db.query\n");
 }
 
-TEST_CASE("the sentence about the slowest request adds up in one unit and names where most of it went") {
+TEST_CASE(
+    "the sentence about the slowest request adds up in one unit and names where most of it went") {
     slow_request request;
     request.name = "handle";
     request.instances = 20;
@@ -203,11 +214,12 @@ TEST_CASE("the sentence about the slowest request adds up in one unit and names 
     part.time.suspended_ns = 11'000'000;
     request.parts = {part};
     CHECK(slow_request_sentence(three_tasks(), request) ==
-          "slowest request: 12.3 ms = 0.4 ms running + 11.0 ms suspended + 0.6 ms queued + 0.3 ms waiting, "
+          "slowest request: 12.3 ms = 0.4 ms running + 11.0 ms suspended + 0.6 ms queued + 0.3 ms "
+          "waiting, "
           "most of it in db.query at examples/service/store.cpp:42 (handle, one of 20)");
     request.parts[0].time.suspended_ns = 5'000'000;
-    CHECK(slow_request_sentence(three_tasks(), request).find("waiting, the largest part in db.query at") !=
-          std::string::npos);
+    CHECK(slow_request_sentence(three_tasks(), request)
+              .find("waiting, the largest part in db.query at") != std::string::npos);
 }
 
 TEST_CASE("what a trace holds is told with its cost and its losses") {
@@ -215,9 +227,11 @@ TEST_CASE("what a trace holds is told with its cost and its losses") {
     CHECK(info_text(made).find("Health      nothing was lost\n") != std::string::npos);
     made.health.dropped_newest = 5;
     const std::string text = info_text(made);
-    CHECK(text.find("Process     service (4242)\nStarted     2023-11-14T22:13:20Z\nDuration    20.0 ms\n") == 0);
+    CHECK(text.find("Process     service (4242)\nStarted     2023-11-14T22:13:20Z\nDuration    "
+                    "20.0 ms\n") == 0);
     CHECK(text.find("Size        4.00 KB, 4096.0 bytes per scope\n") != std::string::npos);
-    CHECK(text.find("Overhead    20.5 ns per scope, 41.0 ns per await: 102 ns in all\n") != std::string::npos);
+    CHECK(text.find("Overhead    20.5 ns per scope, 41.0 ns per await: 102 ns in all\n") !=
+          std::string::npos);
     CHECK(text.find("Lost records: 5 dropped (no free chunk)\n") != std::string::npos);
     const json document = parse_json(info_json(made));
     CHECK(document["threads"][1]["dropped_newest"].integer() == 5);
@@ -226,18 +240,21 @@ TEST_CASE("what a trace holds is told with its cost and its losses") {
 }
 
 TEST_CASE("the summary of an empty trace says that nothing was recorded") {
-    CHECK(summary(trace()) == "Nothing was recorded: no scope and no task ran while the session did.\n");
+    CHECK(summary(trace()) ==
+          "Nothing was recorded: no scope and no task ran while the session did.\n");
 }
 
-TEST_CASE("the summary leads from the table over tasks and awaits to the slowest request and the losses") {
+TEST_CASE("the summary leads from the table over tasks and awaits to the slowest request and the "
+          "losses") {
     trace made = three_tasks();
     made.events[0].end_ns = 400'000;
     made.events[0].self_running_ns = 400'000;
     made.health.overwritten = 2;
     const std::string text = summary(made);
     std::size_t last = 0;
-    for (const std::string part : {"Self CPU time total: ", "\nTasks by spawn site\n", "\nWhere tasks waited\n",
-                             "\nslowest request: ", "\nLost records: 2 overwritten\n"}) {
+    for (const std::string part :
+         {"Self CPU time total: ", "\nTasks by spawn site\n", "\nWhere tasks waited\n",
+          "\nslowest request: ", "\nLost records: 2 overwritten\n"}) {
         CAPTURE(part);
         const std::size_t found = text.find(part, last);
         REQUIRE(found != std::string::npos);

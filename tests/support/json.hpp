@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A strict JSON parser for tests: whatever RFC 8259 forbids is refused, text that is not UTF-8 too. It
-// shares no code with what it checks.
+// A strict JSON parser for tests: whatever RFC 8259 forbids is refused, text that is not UTF-8 too.
+// It shares no code with what it checks.
 
 #include <cctype>
 #include <cstddef>
@@ -36,7 +36,8 @@ struct json {
     /// Nanoseconds of a decimal number of microseconds with three decimals.
     [[nodiscard]] long long nanoseconds() const {
         const std::size_t point = text.find('.');
-        if (point == std::string::npos || text.size() - point != 4) throw std::runtime_error("not three decimals: " + text);
+        if (point == std::string::npos || text.size() - point != 4)
+            throw std::runtime_error("not three decimals: " + text);
         return std::stoll(text.substr(0, point) + text.substr(point + 1));
     }
 };
@@ -58,7 +59,9 @@ private:
     }
     [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
     void space() {
-        while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+        while (at_ < text_.size() &&
+               std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+            ++at_;
     }
     void expect(std::string_view word) {
         if (text_.substr(at_, word.size()) != word) fail("expected " + std::string(word));
@@ -71,9 +74,19 @@ private:
         switch (peek()) {
             case '{': return object();
             case '[': return array();
-            case '"': value.is = json::kind::string; value.text = string(); return value;
-            case 't': expect("true"); value.is = json::kind::boolean; value.boolean = true; return value;
-            case 'f': expect("false"); value.is = json::kind::boolean; return value;
+            case '"':
+                value.is = json::kind::string;
+                value.text = string();
+                return value;
+            case 't':
+                expect("true");
+                value.is = json::kind::boolean;
+                value.boolean = true;
+                return value;
+            case 'f':
+                expect("false");
+                value.is = json::kind::boolean;
+                return value;
             case 'n': expect("null"); return value;
             default: return number();
         }
@@ -84,7 +97,10 @@ private:
         value.is = json::kind::object;
         expect("{");
         for (space(); peek() != '}'; space()) {
-            if (!value.members.empty()) { expect(","); space(); }
+            if (!value.members.empty()) {
+                expect(",");
+                space();
+            }
             const std::string key = string();
             space();
             expect(":");
@@ -114,7 +130,10 @@ private:
         const std::size_t first = at_;
         digits();
         if (text_[first] == '0' && at_ - first > 1) fail("a leading zero");
-        if (peek() == '.') { ++at_; digits(); }
+        if (peek() == '.') {
+            ++at_;
+            digits();
+        }
         if (peek() == 'e' || peek() == 'E') {
             ++at_;
             if (peek() == '+' || peek() == '-') ++at_;
@@ -135,7 +154,10 @@ private:
         while (peek() != '"') {
             if (at_ >= text_.size()) fail("an open string");
             if (static_cast<unsigned char>(peek()) < 0x20) fail("a bare control character");
-            if (peek() == '\\') escape(out); else character(out);
+            if (peek() == '\\')
+                escape(out);
+            else
+                character(out);
         }
         expect("\"");
         return out;
@@ -148,7 +170,9 @@ private:
         const std::size_t which = letters.find(peek());
         if (peek() == 'u') {
             const std::string digits(text_.substr(at_ + 1, 4));
-            if (digits.size() != 4 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) fail("escape");
+            if (digits.size() != 4 ||
+                digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+                fail("escape");
             const auto code = static_cast<unsigned>(std::stoul(digits, nullptr, 16));
             if (code >= 0x80) fail("an escape this writer never makes");
             out += static_cast<char>(code);
@@ -164,21 +188,30 @@ private:
     /// One character of UTF-8, by its range as the Unicode standard's table 3-7 gives it.
     void character(std::string& out) {
         const auto byte = [this](std::size_t offset) {
-            return at_ + offset < text_.size() ? static_cast<unsigned char>(text_[at_ + offset]) : 0U;
+            return at_ + offset < text_.size() ? static_cast<unsigned char>(text_[at_ + offset])
+                                               : 0U;
         };
         const unsigned first = byte(0);
         std::size_t length = 1;
         unsigned long code = first;
-        if (first >= 0xF0) { length = 4; code = first & 0x07U; }
-        else if (first >= 0xE0) { length = 3; code = first & 0x0FU; }
-        else if (first >= 0xC0) { length = 2; code = first & 0x1FU; }
-        else if (first >= 0x80) fail("not UTF-8");
+        if (first >= 0xF0) {
+            length = 4;
+            code = first & 0x07U;
+        } else if (first >= 0xE0) {
+            length = 3;
+            code = first & 0x0FU;
+        } else if (first >= 0xC0) {
+            length = 2;
+            code = first & 0x1FU;
+        } else if (first >= 0x80)
+            fail("not UTF-8");
         for (std::size_t at = 1; at < length; ++at) {
             if ((byte(at) & 0xC0U) != 0x80U) fail("not UTF-8");
             code = code << 6U | (byte(at) & 0x3FU);
         }
         constexpr unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
-        if (code < least[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) fail("not UTF-8");
+        if (code < least[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
+            fail("not UTF-8");
         out += text_.substr(at_, length);
         at_ += length;
     }

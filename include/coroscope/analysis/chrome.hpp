@@ -36,6 +36,7 @@ struct chrome_totals {
 };
 
 /// Writes the whole trace. Fails where the sink does.
-[[nodiscard]] COROSCOPE_API result<chrome_totals> export_chrome(const trace& from, const byte_sink& sink);
+[[nodiscard]] COROSCOPE_API result<chrome_totals> export_chrome(const trace& from,
+                                                                const byte_sink& sink);
 
 }  // namespace coroscope::analysis

@@ -24,7 +24,7 @@ enum class cell_kind : std::uint8_t {
     text,
     source,  ///< text whose end matters more than its beginning
     count,
-    time,    ///< nanoseconds
+    time,  ///< nanoseconds
 };
 
 /// What a row has no figure for, as a root task has no parent. Written "-", empty and null.
@@ -45,8 +45,9 @@ struct listing {
 };
 
 struct listing_options {
-    std::string sort_by{};         ///< the key of a column of numbers, largest first; empty: in the order given
-    std::int64_t row_limit = -1;   ///< -1: no limit
+    std::string
+        sort_by{};  ///< the key of a column of numbers, largest first; empty: in the order given
+    std::int64_t row_limit = -1;  ///< -1: no limit
     time_unit unit = time_unit::automatic;
     std::size_t max_text_column_width = 55;
     std::size_t max_source_column_width = 75;
@@ -62,7 +63,8 @@ enum class output_format : std::uint8_t { text, csv, json };
 
 /// The whole listing, in its order. Text has headings, CSV a header line;
 /// JSON is an array of objects. Unknown is "unknown", empty and null.
-[[nodiscard]] COROSCOPE_API std::string to_text(const listing& list, const listing_options& options = {});
+[[nodiscard]] COROSCOPE_API std::string to_text(const listing& list,
+                                                const listing_options& options = {});
 [[nodiscard]] COROSCOPE_API std::string to_csv(const listing& list);
 [[nodiscard]] COROSCOPE_API std::string to_json(const listing& list);
 

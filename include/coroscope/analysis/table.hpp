@@ -6,9 +6,9 @@
 //     auto loaded = analysis::load("trace.cst");
 //     auto text = analysis::table(analysis::table_of(*loaded), {.sort_by = "self_cpu_time_total"});
 //
-// The CPU columns are running time; where a trace has tasks, what their scopes spent suspended, queued
-// and waiting stands in columns of its own. What is unknown is printed as such, never as zero. Pure
-// functions; safe on any thread.
+// The CPU columns are running time; where a trace has tasks, what their scopes spent suspended,
+// queued and waiting stands in columns of its own. What is unknown is printed as such, never as
+// zero. Pure functions; safe on any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,23 +29,26 @@ namespace coroscope::analysis {
 struct table_input {
     std::vector<event_average> rows;
     std::vector<std::string> places;  ///< "file:line" of each row; empty where rows are not by line
-    std::int64_t self_running_total_ns = 0;  ///< of all events, not just the rows: the denominator of shares
+    std::int64_t self_running_total_ns =
+        0;  ///< of all events, not just the rows: the denominator of shares
     bool has_tasks = false;
     trace_health health;
 };
 
 /// The input for the table of a whole trace. With `top_level_only`, keys whose first event has a
 /// parent are left out; the denominator stays.
-[[nodiscard]] COROSCOPE_API table_input table_of(const trace& loaded, average_key key = average_key::name,
+[[nodiscard]] COROSCOPE_API table_input table_of(const trace& loaded,
+                                                 average_key key = average_key::name,
                                                  bool top_level_only = false);
 
 struct table_options {
-    std::string sort_by{};         ///< one of table_sort_keys(), largest first; empty: in the order given
+    std::string sort_by{};  ///< one of table_sort_keys(), largest first; empty: in the order given
     std::int64_t row_limit = 100;  ///< -1: no limit
     std::size_t max_name_column_width = 55;
     std::size_t max_source_column_width = 75;
     std::optional<std::string> header{};  ///< a line above the table
-    bool top_level_events_only = false;   ///< says so above the table; choosing them is table_of's part
+    bool top_level_events_only =
+        false;  ///< says so above the table; choosing them is table_of's part
     time_unit unit = time_unit::automatic;
 };
 

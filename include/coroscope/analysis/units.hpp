@@ -11,7 +11,8 @@
 
 namespace coroscope::analysis {
 
-/// The unit that times are printed in. `automatic` takes the largest in which the figure is not below 1.
+/// The unit that times are printed in. `automatic` takes the largest in which the figure is not
+/// below 1.
 enum class time_unit : std::uint8_t { automatic, seconds, milliseconds, microseconds };
 
 /// Three decimals and the unit without a space: "1.500ms". Below a microsecond (and below zero) it
@@ -25,9 +26,10 @@ enum class time_unit : std::uint8_t { automatic, seconds, milliseconds, microsec
 /// "1.50 KB" in powers of 1024 up to GB, by magnitude; below 1024 "17 B".
 [[nodiscard]] COROSCOPE_API std::string format_bytes(std::int64_t bytes);
 
-/// One decimal and the unit after a space: "12.3 ms". `scale_ns` chooses the unit, so that the terms of
-/// a sum can be written in the unit of the sum.
-[[nodiscard]] COROSCOPE_API std::string format_span(std::int64_t nanoseconds, std::int64_t scale_ns);
+/// One decimal and the unit after a space: "12.3 ms". `scale_ns` chooses the unit, so that the
+/// terms of a sum can be written in the unit of the sum.
+[[nodiscard]] COROSCOPE_API std::string format_span(std::int64_t nanoseconds,
+                                                    std::int64_t scale_ns);
 [[nodiscard]] inline std::string format_span(std::int64_t nanoseconds) {
     return format_span(nanoseconds, nanoseconds);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the command line shows beside the table: listings of tasks, awaits and threads, a task's story, what a
-// trace holds, and the summary that ends a recording. They only write down what the model and the
-// statistics say. Pure functions; safe on any thread.
+// What the command line shows beside the table: listings of tasks, awaits and threads, a task's
+// story, what a trace holds, and the summary that ends a recording. They only write down what the
+// model and the statistics say. Pure functions; safe on any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,14 +21,16 @@
 namespace coroscope::analysis {
 
 /// Tasks by spawn site: count, states, split, percentiles of the wall time.
-[[nodiscard]] COROSCOPE_API listing list_task_sites(const trace& loaded,
-                                                    const std::vector<task_site_statistics>& statistics);
+[[nodiscard]] COROSCOPE_API listing
+list_task_sites(const trace& loaded, const std::vector<task_site_statistics>& statistics);
 
-/// Every task, each behind its parent; the depth is a column and, in the name, two spaces per level.
+/// Every task, each behind its parent; the depth is a column and, in the name, two spaces per
+/// level.
 [[nodiscard]] COROSCOPE_API listing list_task_tree(const trace& loaded);
 
 /// The task with this id: index into trace::tasks.
-[[nodiscard]] COROSCOPE_API std::optional<std::uint32_t> find_task(const trace& loaded, std::uint64_t id);
+[[nodiscard]] COROSCOPE_API std::optional<std::uint32_t> find_task(const trace& loaded,
+                                                                   std::uint64_t id);
 
 /// One task's awaits and slices, by time.
 [[nodiscard]] COROSCOPE_API listing list_task_awaits(const trace& loaded, std::uint32_t task);
@@ -40,11 +42,12 @@ namespace coroscope::analysis {
 [[nodiscard]] COROSCOPE_API std::string task_json(const trace& loaded, std::uint32_t task);
 
 /// Awaits by await site, with the scope that encloses most of them.
-[[nodiscard]] COROSCOPE_API listing list_await_sites(const trace& loaded,
-                                                     const std::vector<await_site_statistics>& statistics);
+[[nodiscard]] COROSCOPE_API listing
+list_await_sites(const trace& loaded, const std::vector<await_site_statistics>& statistics);
 
 /// Awaits by the chain of spawn and await sites that led to them, outermost first.
-[[nodiscard]] COROSCOPE_API listing list_await_chains(const trace& loaded, const std::vector<await_chain>& chains);
+[[nodiscard]] COROSCOPE_API listing list_await_chains(const trace& loaded,
+                                                      const std::vector<await_chain>& chains);
 
 /// The threads: what each recorded and lost.
 [[nodiscard]] COROSCOPE_API listing list_threads(const trace& loaded);
@@ -54,7 +57,8 @@ namespace coroscope::analysis {
 [[nodiscard]] COROSCOPE_API std::string info_json(const trace& loaded);
 
 /// "slowest request: 12.3 ms = 0.4 ms running + …, most of it in db.query at store.cpp:42".
-[[nodiscard]] COROSCOPE_API std::string slow_request_sentence(const trace& loaded, const slow_request& request);
+[[nodiscard]] COROSCOPE_API std::string slow_request_sentence(const trace& loaded,
+                                                              const slow_request& request);
 
 /// The lines that tell what a trace lost, each ended by a newline; empty for a healthy one.
 [[nodiscard]] COROSCOPE_API std::string loss_notes(const trace& loaded);
@@ -65,8 +69,9 @@ struct summary_options {
     std::int64_t await_rows = 10;
 };
 
-/// Where the time of a recording went, on about a screen: table, tasks, awaits, the slowest request,
-/// losses.
-[[nodiscard]] COROSCOPE_API std::string summary(const trace& loaded, const summary_options& options = {});
+/// Where the time of a recording went, on about a screen: table, tasks, awaits, the slowest
+/// request, losses.
+[[nodiscard]] COROSCOPE_API std::string summary(const trace& loaded,
+                                                const summary_options& options = {});
 
 }  // namespace coroscope::analysis

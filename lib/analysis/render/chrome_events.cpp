@@ -14,14 +14,19 @@ constexpr std::uint32_t first_side_tid = 1U << 30;
 
 /// Whether the scope may have left its thread, or let others run there, while it was open.
 bool may_have_moved(const event& scope) {
-    return scope.detail != none && (scope.flags & (event_in_frame | event_async | event_await)) != 0;
+    return scope.detail != none &&
+           (scope.flags & (event_in_frame | event_async | event_await)) != 0;
 }
 
 }  // namespace
 
 chrome_events::chrome_events(const trace& from, const byte_sink& sink)
-    : from_(from), out_(sink), text_(from), thread_lanes_(from.threads.size() + 1),
-      lane_of_task_(from.tasks.size(), none), flow_to_slice_(from.slices.size()) {
+    : from_(from),
+      out_(sink),
+      text_(from),
+      thread_lanes_(from.threads.size() + 1),
+      lane_of_task_(from.tasks.size(), none),
+      flow_to_slice_(from.slices.size()) {
     const std::uint32_t pid = from.process_id & (tasks_pid_bit - 1);
     heads_[0] = "{\"pid\":" + std::to_string(pid) + ",\"tid\":";
     heads_[1] = "{\"pid\":" + std::to_string(pid | tasks_pid_bit) + ",\"tid\":";
@@ -39,7 +44,8 @@ void chrome_events::write_task(std::uint32_t index) {
     task_lanes_[taken].owner = index;
     task_lanes_[taken].spans.place(what);
 
-    open_complete({process::tasks, taken + 1}, what, text_.site_name(task.spawn_site), ",\"cat\":\"task\"");
+    open_complete({process::tasks, taken + 1}, what, text_.site_name(task.spawn_site),
+                  ",\"cat\":\"task\"");
     argument_list arguments(out_);
     arguments.integer("\"task\":", static_cast<std::int64_t>(task.id));
     write_task_id(arguments, "\"parent\":", task.parent);
@@ -61,7 +67,8 @@ void chrome_events::write_slice(std::uint32_t index) {
         flow_to_slice_[index] = false;
         return;
     }
-    const std::uint32_t site = run.task < from_.tasks.size() ? from_.tasks[run.task].spawn_site : none;
+    const std::uint32_t site =
+        run.task < from_.tasks.size() ? from_.tasks[run.task].spawn_site : none;
     open_complete(*where, what, text_.site_name(site), ",\"cat\":\"slice\"");
     argument_list arguments(out_);
     write_task_id(arguments, "\"task\":", run.task);
@@ -114,10 +121,12 @@ void chrome_events::write_await(std::uint32_t index) {
     ++totals_.awaits;
 }
 
-/// The part of an await after its wake. It is written before its turn: nothing else nests in an await.
+/// The part of an await after its wake. It is written before its turn: nothing else nests in an
+/// await.
 void chrome_events::write_queued(const place& where, const await_info& await, const span& whole) {
     if (!await.wake_ns || *await.wake_ns < whole.start_ns || *await.wake_ns >= whole.end_ns) return;
-    open_complete(where, {*await.wake_ns, whole.end_ns}, "\"name\":\"queued\"", ",\"cat\":\"queued\"");
+    open_complete(where, {*await.wake_ns, whole.end_ns}, "\"name\":\"queued\"",
+                  ",\"cat\":\"queued\"");
     out_.raw("}}");
 }
 
@@ -164,21 +173,25 @@ void chrome_events::write_split(argument_list& arguments, const time_split& time
     arguments.integer("\"waiting_ns\":", time.waiting_ns);
 }
 
-void chrome_events::write_task_id(argument_list& arguments, std::string_view key, std::uint32_t task) const {
-    if (task < from_.tasks.size()) arguments.integer(key, static_cast<std::int64_t>(from_.tasks[task].id));
+void chrome_events::write_task_id(argument_list& arguments, std::string_view key,
+                                  std::uint32_t task) const {
+    if (task < from_.tasks.size())
+        arguments.integer(key, static_cast<std::int64_t>(from_.tasks[task].id));
 }
 
-std::optional<chrome_events::place> chrome_events::place_on_thread(std::uint32_t thread, const span& what) {
+std::optional<chrome_events::place> chrome_events::place_on_thread(std::uint32_t thread,
+                                                                   const span& what) {
     const std::uint32_t tid = thread_lane(thread);
     if (thread_lanes_[tid - 1].place(what)) return place{process::threads, tid};
     return place_beside(process::threads, tid, what, inside::open);
 }
 
-std::optional<chrome_events::place> chrome_events::place_on_task(std::uint32_t task, const span& what,
-                                                                 inside room) {
+std::optional<chrome_events::place> chrome_events::place_on_task(std::uint32_t task,
+                                                                 const span& what, inside room) {
     const std::uint32_t taken = task < lane_of_task_.size() ? lane_of_task_[task] : none;
     if (taken != none && task_lanes_[taken].owner == task &&
-        what.end_ns <= span_of(from_.tasks[task]).end_ns && task_lanes_[taken].spans.place(what, room)) {
+        what.end_ns <= span_of(from_.tasks[task]).end_ns &&
+        task_lanes_[taken].spans.place(what, room)) {
         return place{process::tasks, taken + 1};
     }
     return place_beside(process::tasks, task, what, room);

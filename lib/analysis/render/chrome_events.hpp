@@ -48,16 +48,16 @@ class chrome_events {
 public:
     chrome_events(const trace& from, const byte_sink& sink);
 
-    // What each element of the model covers. Never before the session's start (viewers drop negative
-    // times) and never of negative length, whatever the trace says.
+    // What each element of the model covers. Never before the session's start (viewers drop
+    // negative times) and never of negative length, whatever the trace says.
     [[nodiscard]] span span_of(const task_info& task) const;
     [[nodiscard]] static span span_of(const slice& run);
     [[nodiscard]] static span span_of(const event& scope);
     [[nodiscard]] span span_of(const await_info& await) const;
 
     void begin();
-    /// A mark at each spawn and wake from which an arrow leads. Before the spans: these then know which
-    /// of the slices an arrow leads to.
+    /// A mark at each spawn and wake from which an arrow leads. Before the spans: these then know
+    /// which of the slices an arrow leads to.
     void write_flow_sources();
 
     // The spans, by (start ascending, end descending) over all four kinds.
@@ -88,21 +88,23 @@ private:
 
     [[nodiscard]] std::uint32_t thread_lane(std::uint32_t thread) const;
     [[nodiscard]] std::optional<place> place_on_thread(std::uint32_t thread, const span& what);
-    [[nodiscard]] std::optional<place> place_on_task(std::uint32_t task, const span& what, inside room);
-    [[nodiscard]] std::optional<place> place_beside(process in, std::uint32_t owner, const span& what,
-                                                    inside room);
+    [[nodiscard]] std::optional<place> place_on_task(std::uint32_t task, const span& what,
+                                                     inside room);
+    [[nodiscard]] std::optional<place> place_beside(process in, std::uint32_t owner,
+                                                    const span& what, inside room);
 
     void separate();
     void name_process(process which, std::string_view name, int rank);
     void name_lane(const place& where, std::string_view name, std::uint32_t rank);
-    void open_complete(const place& where, const span& what, std::string_view name, std::string_view category);
+    void open_complete(const place& where, const span& what, std::string_view name,
+                       std::string_view category);
     void write_queued(const place& where, const await_info& await, const span& whole);
     void write_apart(const event& scope, const span& what);
     void write_scope_arguments(const event& scope);
     void write_split(argument_list& arguments, const time_split& time) const;
     void write_task_id(argument_list& arguments, std::string_view key, std::uint32_t task) const;
-    void write_flow_source(std::uint32_t thread, std::int64_t time_ns, std::uint32_t task, std::uint32_t to,
-                           std::string_view name);
+    void write_flow_source(std::uint32_t thread, std::int64_t time_ns, std::uint32_t task,
+                           std::uint32_t to, std::string_view name);
     void write_flows_to(std::uint32_t task);
     void write_losses();
 
@@ -110,14 +112,14 @@ private:
     chrome_writer out_;
     chrome_text text_;
     chrome_totals totals_;
-    std::string heads_[2];              ///< an event's first members, by process
-    std::vector<lane> thread_lanes_;    ///< by thread, and one for what names no thread
+    std::string heads_[2];            ///< an event's first members, by process
+    std::vector<lane> thread_lanes_;  ///< by thread, and one for what names no thread
     std::vector<task_lane> task_lanes_;
     std::vector<std::uint32_t> lane_of_task_;
     lane_pool pool_;
-    side_lanes beside_[2];              ///< by process
-    std::vector<bool> flow_to_slice_;   ///< by slice: an arrow ends there; its id is the index + 1
-    std::uint64_t apart_ = 0;           ///< events written as begin and end
+    side_lanes beside_[2];             ///< by process
+    std::vector<bool> flow_to_slice_;  ///< by slice: an arrow ends there; its id is the index + 1
+    std::uint64_t apart_ = 0;          ///< events written as begin and end
 };
 
 }  // namespace coroscope::analysis::render

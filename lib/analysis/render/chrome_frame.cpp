@@ -44,14 +44,16 @@ void chrome_events::begin() {
     name_process(process::threads, name_of_process, 0);
     for (std::uint32_t at = 0; at < from_.threads.size(); ++at) {
         const thread_info& thread = from_.threads[at];
-        const std::string name = thread.name.empty() ? "thread " + std::to_string(thread.id) : thread.name;
+        const std::string name =
+            thread.name.empty() ? "thread " + std::to_string(thread.id) : thread.name;
         name_lane({process::threads, at + 1}, name + " (" + std::to_string(thread.os_id) + ")", at);
     }
     if (!from_.tasks.empty()) name_process(process::tasks, name_of_process + ": tasks", 1);
 }
 
 void chrome_events::write_flow_sources() {
-    for (std::uint32_t task = 0; task < from_.tasks.size() && !failed(); ++task) write_flows_to(task);
+    for (std::uint32_t task = 0; task < from_.tasks.size() && !failed(); ++task)
+        write_flows_to(task);
 }
 
 /// Spawn to first slice, and each wake to the slice that began with its resume.
@@ -59,7 +61,8 @@ void chrome_events::write_flows_to(std::uint32_t index) {
     const task_info& task = from_.tasks[index];
     if (task.slices.empty()) return;
     if (task.spawn_ns && !task.older_than_session) {
-        write_flow_source(task.spawn_thread, *task.spawn_ns, index, task.slices.front(), "\"name\":\"spawn\"");
+        write_flow_source(task.spawn_thread, *task.spawn_ns, index, task.slices.front(),
+                          "\"name\":\"spawn\"");
     }
     auto next = task.slices.begin();
     for (const std::uint32_t each : task.awaits) {
@@ -75,14 +78,15 @@ void chrome_events::write_flows_to(std::uint32_t index) {
     }
 }
 
-/// A complete event of no length. An arrow bound to such an event starts at its time and on its lane in
-/// every viewer; one that starts inside a longer event does not.
-void chrome_events::write_flow_source(std::uint32_t thread, std::int64_t time_ns, std::uint32_t task,
-                                      std::uint32_t to, std::string_view name) {
+/// A complete event of no length. An arrow bound to such an event starts at its time and on its
+/// lane in every viewer; one that starts inside a longer event does not.
+void chrome_events::write_flow_source(std::uint32_t thread, std::int64_t time_ns,
+                                      std::uint32_t task, std::uint32_t to, std::string_view name) {
     if (thread >= from_.threads.size() || to >= from_.slices.size() || flow_to_slice_[to]) return;
     if (time_ns > from_.slices[to].start_ns || time_ns < 0) return;
     flow_to_slice_[to] = true;
-    open_complete({process::threads, thread_lane(thread)}, {time_ns, time_ns}, name, ",\"cat\":\"flow\"");
+    open_complete({process::threads, thread_lane(thread)}, {time_ns, time_ns}, name,
+                  ",\"cat\":\"flow\"");
     argument_list arguments(out_);
     write_task_id(arguments, "\"task\":", task);
     out_.raw("},\"flow_out\":true,\"bind_id\":").id(std::uint64_t{to} + 1).raw("}");
@@ -116,7 +120,10 @@ void chrome_events::name_process(process which, std::string_view name, int rank)
     std::string text;
     append_json_string(text, name);
     const std::string_view head = heads_[static_cast<std::size_t>(which)];
-    out_.raw(head).raw("0,\"ph\":\"M\",\"name\":\"process_name\",\"args\":{\"name\":").raw(text).raw("}}");
+    out_.raw(head)
+        .raw("0,\"ph\":\"M\",\"name\":\"process_name\",\"args\":{\"name\":")
+        .raw(text)
+        .raw("}}");
     separate();
     out_.raw(head).raw("0,\"ph\":\"M\",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":");
     out_.integer(rank).raw("}}");
@@ -127,10 +134,12 @@ void chrome_events::name_lane(const place& where, std::string_view name, std::ui
     append_json_string(text, name);
     const std::string_view head = heads_[static_cast<std::size_t>(where.in)];
     separate();
-    out_.raw(head).integer(where.tid).raw(",\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
+    out_.raw(head).integer(where.tid).raw(
+        ",\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
     out_.raw(text).raw("}}");
     separate();
-    out_.raw(head).integer(where.tid).raw(",\"ph\":\"M\",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":");
+    out_.raw(head).integer(where.tid).raw(
+        ",\"ph\":\"M\",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":");
     out_.integer(rank).raw("}}");
 }
 

@@ -7,7 +7,8 @@ std::optional<std::uint32_t> side_lanes::place(std::uint32_t owner, const span& 
     for (std::size_t at = 0; at < lanes_.size(); ++at) {
         owned_lane& each = lanes_[at];
         if (each.spans.empty_at(what.start_ns)) each.owner = owner;
-        if (each.owner == owner && each.spans.place(what, room)) return static_cast<std::uint32_t>(at);
+        if (each.owner == owner && each.spans.place(what, room))
+            return static_cast<std::uint32_t>(at);
     }
     if (lanes_.size() == limit) return std::nullopt;
     lanes_.push_back({{}, owner});

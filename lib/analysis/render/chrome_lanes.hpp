@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which lane a span is drawn on. Viewers drop or move complete events that overlap on one lane, so a
-// span is only ever placed where it nests; spans must come by (start ascending, end descending).
+// Which lane a span is drawn on. Viewers drop or move complete events that overlap on one lane, so
+// a span is only ever placed where it nests; spans must come by (start ascending, end descending).
 
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +25,12 @@ enum class inside : std::uint8_t { open, closed };
 /// The spans that are open on one lane, innermost last.
 class lane {
 public:
-    /// Opens the span here if it nests in what is open. One that touches the end of another is beside
-    /// it.
+    /// Opens the span here if it nests in what is open. One that touches the end of another is
+    /// beside it.
     bool place(const span& what, inside room = inside::open) {
         close_until(what.start_ns);
-        if (!open_.empty() && (open_.back().room == inside::closed || what.end_ns > open_.back().end_ns)) {
+        if (!open_.empty() &&
+            (open_.back().room == inside::closed || what.end_ns > open_.back().end_ns)) {
             return false;
         }
         open_.push_back({what.end_ns, room});
@@ -54,14 +55,16 @@ private:
     std::vector<open_span> open_;
 };
 
-/// Lanes beside the regular ones, for what would overlap there. Each lane serves one owner (a thread, a
-/// task) at a time, so that nothing nests in what it does not belong to.
+/// Lanes beside the regular ones, for what would overlap there. Each lane serves one owner (a
+/// thread, a task) at a time, so that nothing nests in what it does not belong to.
 class side_lanes {
 public:
     /// The index of the lane taken; nothing where all of them are busy.
     std::optional<std::uint32_t> place(std::uint32_t owner, const span& what, inside room);
 
-    [[nodiscard]] std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(lanes_.size()); }
+    [[nodiscard]] std::uint32_t count() const noexcept {
+        return static_cast<std::uint32_t>(lanes_.size());
+    }
 
 private:
     /// A hostile trace may overlap everywhere: bounds what a span costs.

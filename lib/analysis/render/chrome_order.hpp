@@ -16,7 +16,8 @@
 namespace coroscope::analysis::render {
 
 [[nodiscard]] inline bool goes_before(const span& left, const span& right) noexcept {
-    return left.start_ns != right.start_ns ? left.start_ns < right.start_ns : left.end_ns > right.end_ns;
+    return left.start_ns != right.start_ns ? left.start_ns < right.start_ns
+                                           : left.end_ns > right.end_ns;
 }
 
 template <class SpanOf>
@@ -42,7 +43,9 @@ public:
     }
 
 private:
-    [[nodiscard]] std::uint32_t index(std::uint32_t at) const { return order_.empty() ? at : order_[at]; }
+    [[nodiscard]] std::uint32_t index(std::uint32_t at) const {
+        return order_.empty() ? at : order_[at];
+    }
 
     void look() {
         if (!done()) front_ = span_of_(index(at_));
@@ -58,8 +61,10 @@ private:
     void sort() {
         order_.resize(count_);
         std::iota(order_.begin(), order_.end(), 0U);
-        std::stable_sort(order_.begin(), order_.end(), [this](std::uint32_t left, std::uint32_t right) {
-            return goes_before(span_of_(left), span_of_(right));
+        std::sort(order_.begin(), order_.end(), [this](std::uint32_t left, std::uint32_t right) {
+            const span one = span_of_(left);
+            const span other = span_of_(right);
+            return goes_before(one, other) || (!goes_before(other, one) && left < right);
         });
     }
 

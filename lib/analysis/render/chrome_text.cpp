@@ -36,7 +36,8 @@ std::string at_member(const site_info& site) {
 chrome_text::chrome_text(const trace& from) : from_(from), event_names_(from.strings.size()) {
     sites_.reserve(from.sites.size() + 1);
     for (const site_info& site : from.sites) {
-        sites_.push_back({name_member(name_of(site)), category_member(site.category), at_member(site)});
+        sites_.push_back(
+            {name_member(name_of(site)), category_member(site.category), at_member(site)});
     }
     sites_.push_back({name_member({}), category_member({}), {}});
 }

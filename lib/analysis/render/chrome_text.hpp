@@ -17,7 +17,8 @@ class chrome_text {
 public:
     explicit chrome_text(const trace& from);
 
-    /// `"name":"…"` of a string of the trace. Every event needs a name: an empty one is "(unnamed)".
+    /// `"name":"…"` of a string of the trace. Every event needs a name: an empty one is
+    /// "(unnamed)".
     [[nodiscard]] std::string_view event_name(std::uint32_t string);
 
     /// The same of a site: its label, else its function, else "(unnamed)".

@@ -33,8 +33,8 @@ public:
         return *this;
     }
 
-    /// Microseconds with three decimals, from nanoseconds that are not negative: no digit is lost to a
-    /// double.
+    /// Microseconds with three decimals, from nanoseconds that are not negative: no digit is lost
+    /// to a double.
     chrome_writer& microseconds(std::int64_t nanoseconds) {
         make_room();
         char* to = std::to_chars(at(), end(), nanoseconds / 1000).ptr;

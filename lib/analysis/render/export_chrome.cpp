@@ -34,11 +34,12 @@ private:
     span_kind kind_ = span_kind::none;
 };
 
-/// Feeds the four kinds of span to `out` as one sequence by (start ascending, end descending), which
-/// is what placing them on lanes asks for. Of equals the outer kind comes first.
+/// Feeds the four kinds of span to `out` as one sequence by (start ascending, end descending),
+/// which is what placing them on lanes asks for. Of equals the outer kind comes first.
 void write_spans(chrome_events& out, const trace& from) {
     const auto spans_of = [&out](const auto& elements) {
-        return ordered_spans(elements.size(), [&](std::uint32_t at) { return out.span_of(elements[at]); });
+        return ordered_spans(elements.size(),
+                             [&](std::uint32_t at) { return out.span_of(elements[at]); });
     };
     auto tasks = spans_of(from.tasks);
     auto slices = spans_of(from.slices);

@@ -27,10 +27,12 @@ std::vector<std::string> health_notes(const trace_health& health) {
     std::vector<std::string> notes;
     if (health.lost_records()) notes.push_back("Lost records: " + lost_records(health));
     if (health.open_scopes > 0) {
-        notes.push_back(fmt::format("Scopes open at the stop, not counted: {}", health.open_scopes));
+        notes.push_back(
+            fmt::format("Scopes open at the stop, not counted: {}", health.open_scopes));
     }
     if (health.tasks_without_slot != 0) {
-        notes.push_back(fmt::format("Live tasks that the task table had no room for: {}", health.tasks_without_slot));
+        notes.push_back(fmt::format("Live tasks that the task table had no room for: {}",
+                                    health.tasks_without_slot));
     }
     if (health.write_error != 0) {
         const std::string reason = std::generic_category().message(health.write_error);
@@ -41,8 +43,8 @@ std::vector<std::string> health_notes(const trace_health& health) {
         notes.push_back(fmt::format("Damaged chunks, left out: {}", health.damaged_chunks));
     }
     if (!health.warnings.empty()) {
-        notes.push_back(fmt::format("Damage found while reading: {} (first: {})", health.warnings.size(),
-                                    printable(health.warnings.front())));
+        notes.push_back(fmt::format("Damage found while reading: {} (first: {})",
+                                    health.warnings.size(), printable(health.warnings.front())));
     }
     return notes;
 }

@@ -51,13 +51,15 @@ std::size_t unfinished_tasks(const trace& loaded) {
 
 /// What recording took of the recorded time, from the recorder's own calibration.
 std::int64_t recording_cost_ns(const trace& loaded) {
-    return static_cast<std::int64_t>(static_cast<double>(loaded.events.size()) * loaded.scope_cost_ns +
-                                     static_cast<double>(loaded.awaits.size()) * loaded.await_cost_ns);
+    return static_cast<std::int64_t>(
+        static_cast<double>(loaded.events.size()) * loaded.scope_cost_ns +
+        static_cast<double>(loaded.awaits.size()) * loaded.await_cost_ns);
 }
 
 std::string size_line(const trace& loaded) {
     std::string text = format_bytes(static_cast<std::int64_t>(loaded.file_bytes));
-    if (const auto bytes = bytes_per_scope(loaded)) text += fmt::format(", {:.1f} bytes per scope", *bytes);
+    if (const auto bytes = bytes_per_scope(loaded))
+        text += fmt::format(", {:.1f} bytes per scope", *bytes);
     return text;
 }
 
@@ -84,8 +86,9 @@ listing list_threads(const trace& loaded) {
     for (std::size_t at = 0; at < loaded.threads.size(); ++at) {
         const thread_info& each = loaded.threads[at];
         list.rows.push_back({each.name, figure(each.id), figure(each.os_id), figure(scopes[at]),
-                             figure(slices[at]), figure(each.dropped_newest), figure(each.overwritten),
-                             optional_ns(each.open_scopes), optional_ns(each.waited_ns)});
+                             figure(slices[at]), figure(each.dropped_newest),
+                             figure(each.overwritten), optional_ns(each.open_scopes),
+                             optional_ns(each.waited_ns)});
     }
     return list;
 }
@@ -95,15 +98,18 @@ std::string info_text(const trace& loaded) {
     const auto line = [&text](std::string_view heading, std::string_view value) {
         text += fmt::format("{:<12}{}\n", heading, value);
     };
-    line("Process", fmt::format("{} ({})", render::printable(loaded.process_name), loaded.process_id));
+    line("Process",
+         fmt::format("{} ({})", render::printable(loaded.process_name), loaded.process_id));
     line("Started", calendar_time(loaded.start_realtime_ns));
     line("Duration", format_span(loaded.duration_ns));
     line("Clock", render::printable(loaded.clock));
-    line("Recorded", loaded.all_threads ? "every thread" : "the session's thread and the work it spawned");
+    line("Recorded",
+         loaded.all_threads ? "every thread" : "the session's thread and the work it spawned");
     line("Policy", render::printable(loaded.policy));
     line("Size", size_line(loaded));
     line("Scopes", std::to_string(loaded.events.size()));
-    line("Tasks", fmt::format("{}, {} alive at the end", loaded.tasks.size(), unfinished_tasks(loaded)));
+    line("Tasks",
+         fmt::format("{}, {} alive at the end", loaded.tasks.size(), unfinished_tasks(loaded)));
     line("Awaits", std::to_string(loaded.awaits.size()));
     line("Slices", std::to_string(loaded.slices.size()));
     line("Sites", std::to_string(loaded.sites.size()));
@@ -117,14 +123,17 @@ std::string info_json(const trace& loaded) {
     json_writer json;
     json.begin_object();
     json.member("process", loaded.process_name).member("process_id", loaded.process_id);
-    json.member("start_realtime_ns", loaded.start_realtime_ns).member("duration_ns", loaded.duration_ns);
+    json.member("start_realtime_ns", loaded.start_realtime_ns)
+        .member("duration_ns", loaded.duration_ns);
     json.member("clock", loaded.clock).member("all_threads", loaded.all_threads);
     json.member("policy", loaded.policy).member("file_bytes", loaded.file_bytes);
     json.member("bytes_per_scope", bytes_per_scope(loaded));
     json.member("scopes", loaded.events.size()).member("tasks", loaded.tasks.size());
-    json.member("unfinished_tasks", unfinished_tasks(loaded)).member("awaits", loaded.awaits.size());
+    json.member("unfinished_tasks", unfinished_tasks(loaded))
+        .member("awaits", loaded.awaits.size());
     json.member("slices", loaded.slices.size()).member("sites", loaded.sites.size());
-    json.member("scope_cost_ns", loaded.scope_cost_ns).member("await_cost_ns", loaded.await_cost_ns);
+    json.member("scope_cost_ns", loaded.scope_cost_ns)
+        .member("await_cost_ns", loaded.await_cost_ns);
     json.member("recording_cost_ns", recording_cost_ns(loaded));
     json.key("threads");
     render::write_rows(json, list_threads(loaded));

@@ -34,7 +34,9 @@ public:
     }
 
     /// A member in one call. What is unknown is null.
-    json_writer& member(std::string_view name, std::string_view text) { return key(name).string(text); }
+    json_writer& member(std::string_view name, std::string_view text) {
+        return key(name).string(text);
+    }
     json_writer& member(std::string_view name, const char* text) { return key(name).string(text); }
     json_writer& member(std::string_view name, bool value) { return key(name).boolean(value); }
     json_writer& member(std::string_view name, double value) { return key(name).number(value); }

@@ -20,7 +20,8 @@ optional_ns figure(std::uint64_t count) { return static_cast<std::int64_t>(count
 std::map<std::uint32_t, std::string> enclosing_scopes(const trace& loaded) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;  // site, name
     for (const await_info& await : loaded.awaits) {
-        if (await.scope < loaded.events.size()) ++counts[{await.site, loaded.events[await.scope].name}];
+        if (await.scope < loaded.events.size())
+            ++counts[{await.site, loaded.events[await.scope].name}];
     }
     std::map<std::uint32_t, std::string> names;
     std::map<std::uint32_t, std::uint64_t> most;
@@ -34,7 +35,8 @@ std::map<std::uint32_t, std::string> enclosing_scopes(const trace& loaded) {
 
 /// Where no wake was seen at all, the parts before and after it are unknown.
 optional_ns known_part(const await_times& times, std::int64_t part_ns) {
-    return times.unknown_wakes == times.count && times.count != 0 ? std::nullopt : optional_ns(part_ns);
+    return times.unknown_wakes == times.count && times.count != 0 ? std::nullopt
+                                                                  : optional_ns(part_ns);
 }
 
 void append_times(row& cells, const await_times& times) {
@@ -55,7 +57,8 @@ std::string chain_text(const trace& loaded, const await_chain& chain) {
 
 }  // namespace
 
-listing list_await_sites(const trace& loaded, const std::vector<await_site_statistics>& statistics) {
+listing list_await_sites(const trace& loaded,
+                         const std::vector<await_site_statistics>& statistics) {
     listing list;
     list.columns = {{"Await", "name", cell_kind::text},
                     {"In scope", "scope", cell_kind::text},
@@ -73,9 +76,11 @@ listing list_await_sites(const trace& loaded, const std::vector<await_site_stati
     const std::map<std::uint32_t, std::string> scopes = enclosing_scopes(loaded);
     for (const await_site_statistics& each : statistics) {
         const auto scope = scopes.find(each.site);
-        row cells{each.name, scope != scopes.end() ? scope->second : std::string(), figure(each.times.count)};
+        row cells{each.name, scope != scopes.end() ? scope->second : std::string(),
+                  figure(each.times.count)};
         append_times(cells, each.times);
-        for (const std::int64_t length : {each.length.p50_ns, each.length.p99_ns, each.length.max_ns}) {
+        for (const std::int64_t length :
+             {each.length.p50_ns, each.length.p99_ns, each.length.max_ns}) {
             cells.emplace_back(each.length.count != 0 ? optional_ns(length) : std::nullopt);
         }
         cells.emplace_back(figure(each.times.unknown_wakes));
@@ -88,18 +93,17 @@ listing list_await_sites(const trace& loaded, const std::vector<await_site_stati
 
 listing list_await_chains(const trace& loaded, const std::vector<await_chain>& chains) {
     listing list;
-    list.columns = {{"Total", "total_ns", cell_kind::time},
-                    {"Suspended", "suspended_ns", cell_kind::time},
-                    {"Queued", "queued_ns", cell_kind::time},
-                    {"Waiting", "waiting_ns", cell_kind::time},
-                    {"Count", "count", cell_kind::count},
-                    {"Innermost at", "place", cell_kind::source},
-                    {"Chain", "chain", cell_kind::text}};
+    list.columns = {
+        {"Total", "total_ns", cell_kind::time},   {"Suspended", "suspended_ns", cell_kind::time},
+        {"Queued", "queued_ns", cell_kind::time}, {"Waiting", "waiting_ns", cell_kind::time},
+        {"Count", "count", cell_kind::count},     {"Innermost at", "place", cell_kind::source},
+        {"Chain", "chain", cell_kind::text}};
     for (const await_chain& each : chains) {
         row cells;
         append_times(cells, each.times);
         cells.emplace_back(figure(each.times.count));
-        cells.emplace_back(each.sites.empty() ? std::string() : site_place(loaded, each.sites.back()));
+        cells.emplace_back(each.sites.empty() ? std::string()
+                                              : site_place(loaded, each.sites.back()));
         cells.emplace_back(chain_text(loaded, each));
         list.rows.push_back(std::move(cells));
     }

@@ -41,7 +41,8 @@ optional_ns of_ended(const percentiles& of, std::int64_t value) {
 }
 
 void append_split(row& cells, const time_split& time) {
-    for (const std::int64_t part : {time.running_ns, time.suspended_ns, time.queued_ns, time.waiting_ns}) {
+    for (const std::int64_t part :
+         {time.running_ns, time.suspended_ns, time.queued_ns, time.waiting_ns}) {
         cells.emplace_back(optional_ns(part));
     }
 }
@@ -66,12 +67,14 @@ listing list_task_sites(const trace& loaded, const std::vector<task_site_statist
                     {"At", "place", cell_kind::source}};
     for (const task_site_statistics& each : statistics) {
         row cells{each.name, figure(each.count)};
-        for (const std::int64_t value : {each.wall.p50_ns, each.wall.p90_ns, each.wall.p99_ns, each.wall.max_ns}) {
+        for (const std::int64_t value :
+             {each.wall.p50_ns, each.wall.p90_ns, each.wall.p99_ns, each.wall.max_ns}) {
             cells.emplace_back(of_ended(each.wall, value));
         }
         append_split(cells, each.time);
         cells.emplace_back(optional_ns(each.wall_ns()));
-        cells.emplace_back(each.spawn_to_wake_count != 0 ? optional_ns(each.spawn_to_wake_ns) : std::nullopt);
+        cells.emplace_back(each.spawn_to_wake_count != 0 ? optional_ns(each.spawn_to_wake_ns)
+                                                         : std::nullopt);
         cells.emplace_back(states_text(each));
         cells.emplace_back(site_place(loaded, each.site));
         list.rows.push_back(std::move(cells));

@@ -52,7 +52,8 @@ private:
             visited_[next.task] = true;
             steps_.push_back(next);
             const std::size_t mark = open.size();
-            for (std::uint32_t child = first_child_[next.task]; child != none; child = next_sibling_[child]) {
+            for (std::uint32_t child = first_child_[next.task]; child != none;
+                 child = next_sibling_[child]) {
                 open.push_back({child, next.depth + 1});
             }
             std::reverse(open.begin() + static_cast<std::ptrdiff_t>(mark), open.end());
@@ -77,9 +78,11 @@ row tree_row(const trace& loaded, const tree_walk::step& step) {
         cells.emplace_back(not_applicable());
     }
     cells.emplace_back(optional_ns(step.depth));
-    cells.emplace_back(std::string(render::state_name(task.state)) + (task.losses ? " (losses)" : ""));
-    for (const std::int64_t part : {task.time.running_ns, task.time.suspended_ns, task.time.queued_ns,
-                                    task.time.waiting_ns, task.time.wall_ns()}) {
+    cells.emplace_back(std::string(render::state_name(task.state)) +
+                       (task.losses ? " (losses)" : ""));
+    for (const std::int64_t part :
+         {task.time.running_ns, task.time.suspended_ns, task.time.queued_ns, task.time.waiting_ns,
+          task.time.wall_ns()}) {
         cells.emplace_back(optional_ns(part));
     }
     cells.emplace_back(render::site_place(loaded, task.spawn_site));

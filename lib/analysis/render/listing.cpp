@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,14 +27,31 @@ bool is_text(cell_kind kind) { return kind == cell_kind::text || kind == cell_ki
 /// Unknown sorts behind everything known.
 std::int64_t rank(const listing_cell& cell) {
     const auto* number = std::get_if<optional_ns>(&cell);
-    return number != nullptr ? number->value_or(std::numeric_limits<std::int64_t>::min()) : std::numeric_limits<std::int64_t>::min();
+    return number != nullptr ? number->value_or(std::numeric_limits<std::int64_t>::min())
+                             : std::numeric_limits<std::int64_t>::min();
+}
+
+/// Largest first; equals keep their order.
+void sort_by_column(std::vector<std::vector<listing_cell>>& rows, std::size_t column) {
+    std::vector<std::size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+        const std::int64_t one = rank(rows[left][column]);
+        const std::int64_t other = rank(rows[right][column]);
+        return one != other ? one > other : left < right;
+    });
+    std::vector<std::vector<listing_cell>> sorted;
+    sorted.reserve(rows.size());
+    for (const std::size_t at : order) sorted.push_back(std::move(rows[at]));
+    rows = std::move(sorted);
 }
 
 std::string text_of(const listing_cell& cell, cell_kind kind, const listing_options& options) {
     if (const auto* text = std::get_if<std::string>(&cell)) {
         const std::string clean = text->empty() ? "-" : render::printable(*text);
-        return kind == cell_kind::source ? render::cut_source(clean, options.max_source_column_width)
-                                         : render::cut_name(clean, options.max_text_column_width);
+        return kind == cell_kind::source
+                   ? render::cut_source(clean, options.max_source_column_width)
+                   : render::cut_name(clean, options.max_text_column_width);
     }
     if (std::holds_alternative<not_applicable>(cell)) return "-";
     const optional_ns& number = std::get<optional_ns>(cell);
@@ -40,10 +59,12 @@ std::string text_of(const listing_cell& cell, cell_kind kind, const listing_opti
     return kind == cell_kind::time ? format_time(*number, options.unit) : std::to_string(*number);
 }
 
-std::vector<std::string> column_texts(const listing& list, std::size_t column, const listing_options& options) {
+std::vector<std::string> column_texts(const listing& list, std::size_t column,
+                                      const listing_options& options) {
     std::vector<std::string> texts;
     texts.reserve(list.rows.size());
-    for (const auto& row : list.rows) texts.push_back(text_of(row[column], list.columns[column].kind, options));
+    for (const auto& row : list.rows)
+        texts.push_back(text_of(row[column], list.columns[column].kind, options));
     return texts;
 }
 
@@ -85,17 +106,16 @@ std::string sort_keys_of(const listing& list) {
 
 result<listing> arranged(listing list, const listing_options& options) {
     if (!options.sort_by.empty()) {
-        const auto found = std::find_if(list.columns.begin(), list.columns.end(), [&](const listing_column& each) {
-            return !is_text(each.kind) && (each.key == options.sort_by || each.key == options.sort_by + "_ns");
-        });
+        const auto found =
+            std::find_if(list.columns.begin(), list.columns.end(), [&](const listing_column& each) {
+                return !is_text(each.kind) &&
+                       (each.key == options.sort_by || each.key == options.sort_by + "_ns");
+            });
         if (found == list.columns.end()) {
-            return failure{fmt::format("cannot sort by \"{}\"; one of {}", render::printable(options.sort_by),
-                                       sort_keys_of(list))};
+            return failure{fmt::format("cannot sort by \"{}\"; one of {}",
+                                       render::printable(options.sort_by), sort_keys_of(list))};
         }
-        const auto column = static_cast<std::size_t>(found - list.columns.begin());
-        std::stable_sort(list.rows.begin(), list.rows.end(), [column](const auto& left, const auto& right) {
-            return rank(left[column]) > rank(right[column]);
-        });
+        sort_by_column(list.rows, static_cast<std::size_t>(found - list.columns.begin()));
     }
     if (options.row_limit >= 0 && static_cast<std::size_t>(options.row_limit) < list.rows.size()) {
         list.rows.resize(static_cast<std::size_t>(options.row_limit));

@@ -19,7 +19,8 @@ std::string_view short_path(std::string_view path) noexcept {
         for (int parts = 0; parts < 3 && cut != 0; ++parts) cut = path.rfind('/', cut - 1);
         return path.substr(cut + 1);
     }
-    while (path.starts_with("./") || path.starts_with("../")) path.remove_prefix(path.find('/') + 1);
+    while (path.starts_with("./") || path.starts_with("../"))
+        path.remove_prefix(path.find('/') + 1);
     return path;
 }
 

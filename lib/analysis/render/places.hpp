@@ -18,7 +18,8 @@ namespace coroscope::analysis::render {
 /// Its label, else its function; empty where it has neither.
 [[nodiscard]] std::string_view name_of(const site_info& site) noexcept;
 
-/// A path as it reads best: without leading "./" and "../", and of an absolute one the last three parts.
+/// A path as it reads best: without leading "./" and "../", and of an absolute one the last three
+/// parts.
 [[nodiscard]] std::string_view short_path(std::string_view path) noexcept;
 
 /// "folder/file.cpp:12"; empty where the file is unknown.

@@ -18,7 +18,8 @@ namespace coroscope::analysis {
 namespace {
 
 /// The listing with these of its columns only, and at most `rows` rows.
-listing excerpt(const listing& list, std::initializer_list<std::string_view> keys, std::int64_t rows) {
+listing excerpt(const listing& list, std::initializer_list<std::string_view> keys,
+                std::int64_t rows) {
     listing out;
     std::vector<std::size_t> kept;
     for (const std::string_view key : keys) {
@@ -37,8 +38,9 @@ listing excerpt(const listing& list, std::initializer_list<std::string_view> key
 
 std::string section(std::string_view heading, const listing& list, std::size_t of) {
     if (list.rows.empty()) return {};
-    const std::string which =
-        list.rows.size() < of ? fmt::format(" (the first {} of {})", list.rows.size(), of) : std::string();
+    const std::string which = list.rows.size() < of
+                                  ? fmt::format(" (the first {} of {})", list.rows.size(), of)
+                                  : std::string();
     return fmt::format("\n{}{}\n\n{}", heading, which, to_text(list));
 }
 
@@ -52,22 +54,24 @@ std::string table_section(const trace& loaded, const summary_options& options) {
 std::string task_section(const trace& loaded, const summary_options& options) {
     const listing all = list_task_sites(loaded, task_statistics(loaded));
     const listing shown = excerpt(all,
-                                  {"name", "count", "p50_ns", "p99_ns", "max_ns", "running_ns", "suspended_ns",
-                                   "queued_ns", "waiting_ns", "place"},
+                                  {"name", "count", "p50_ns", "p99_ns", "max_ns", "running_ns",
+                                   "suspended_ns", "queued_ns", "waiting_ns", "place"},
                                   options.task_rows);
     return section("Tasks by spawn site", shown, all.rows.size());
 }
 
 std::string await_section(const trace& loaded, const summary_options& options) {
     const listing all = list_await_sites(loaded, await_statistics(loaded));
-    const listing shown = excerpt(all, {"name", "scope", "count", "total_ns", "max_ns", "place"}, options.await_rows);
+    const listing shown =
+        excerpt(all, {"name", "scope", "count", "total_ns", "max_ns", "place"}, options.await_rows);
     return section("Where tasks waited", shown, all.rows.size());
 }
 
 std::string part_text(const trace& loaded, const request_part& part) {
     const std::string place = render::site_place(loaded, part.site);
     const std::string name = render::printable(part.label.empty() ? "unknown" : part.label);
-    const std::string where = place.empty() ? name : fmt::format("{} at {}", name, render::printable(place));
+    const std::string where =
+        place.empty() ? name : fmt::format("{} at {}", name, render::printable(place));
     return part.kind == part_kind::self ? "running " + where : where;
 }
 
@@ -76,15 +80,18 @@ std::string part_text(const trace& loaded, const request_part& part) {
 std::string slow_request_sentence(const trace& loaded, const slow_request& request) {
     const std::int64_t wall = request.wall_ns;
     const auto span = [wall](std::int64_t part_ns) { return format_span(part_ns, wall); };
-    std::string text = fmt::format("slowest request: {} = {} running + {} suspended + {} queued + {} waiting",
-                                   span(wall), span(request.time.running_ns), span(request.time.suspended_ns),
-                                   span(request.time.queued_ns), span(request.time.waiting_ns));
+    std::string text =
+        fmt::format("slowest request: {} = {} running + {} suspended + {} queued + {} waiting",
+                    span(wall), span(request.time.running_ns), span(request.time.suspended_ns),
+                    span(request.time.queued_ns), span(request.time.waiting_ns));
     if (!request.parts.empty()) {
         const request_part& largest = request.parts.front();
         const bool most = largest.wall_ns() > wall / 2;
-        text += fmt::format(", {} {}", most ? "most of it in" : "the largest part in", part_text(loaded, largest));
+        text += fmt::format(", {} {}", most ? "most of it in" : "the largest part in",
+                            part_text(loaded, largest));
     }
-    return fmt::format("{} ({}, one of {})", text, render::printable(request.name), request.instances);
+    return fmt::format("{} ({}, one of {})", text, render::printable(request.name),
+                       request.instances);
 }
 
 std::string summary(const trace& loaded, const summary_options& options) {
@@ -94,7 +101,8 @@ std::string summary(const trace& loaded, const summary_options& options) {
     if (const auto request = slowest_request(loaded)) {
         text += '\n' + slow_request_sentence(loaded, *request) + '\n';
     }
-    if (text.empty()) text = "Nothing was recorded: no scope and no task ran while the session did.\n";
+    if (text.empty())
+        text = "Nothing was recorded: no scope and no task ran while the session did.\n";
     return text + loss_notes(loaded);
 }
 

@@ -31,8 +31,9 @@ struct column {
 bool always(const table_input&) { return true; }
 
 bool has_tasks(const table_input& input) {
-    return input.has_tasks || std::any_of(input.rows.begin(), input.rows.end(),
-                                          [](const event_average& row) { return row.in_frame_count != 0; });
+    return input.has_tasks ||
+           std::any_of(input.rows.begin(), input.rows.end(),
+                       [](const event_average& row) { return row.in_frame_count != 0; });
 }
 
 bool has_places(const table_input& input) {
@@ -135,18 +136,21 @@ std::string unknown_note(const table_input& input) {
     std::uint64_t unknown = 0;
     for (const event_average& row : input.rows) unknown += row.unknown_count;
     if (unknown == 0) return {};
-    return fmt::format("Unknown: {} calls in coroutines that are not instrumented; all their time is under "
-                       "Waiting, and + means at least\n",
-                       unknown);
+    return fmt::format(
+        "Unknown: {} calls in coroutines that are not instrumented; all their time is under "
+        "Waiting, and + means at least\n",
+        unknown);
 }
 
-std::string lay_out(const table_input& input, const table_options& options, const std::vector<std::size_t>& rows) {
+std::string lay_out(const table_input& input, const table_options& options,
+                    const std::vector<std::size_t>& rows) {
     std::vector<text_column> shown;
     std::vector<cells> contents;
     for (const column& each : columns) {
         if (!each.shown(input)) continue;
         contents.push_back(column_cells(each, input, options, rows));
-        shown.push_back({std::string(each.heading), width_of(each, contents.back(), input, options), each.align});
+        shown.push_back({std::string(each.heading), width_of(each, contents.back(), input, options),
+                         each.align});
     }
     text_table text(shown);
     if (options.header) {

@@ -23,7 +23,8 @@ void write_csv_row(csv_writer& csv, const table_input& input, std::size_t at) {
     csv.cell(known_sum(row, row.suspended_ns)).cell(known_sum(row, row.queued_ns));
     csv.cell(row.waiting_ns).cell(row.wall_ns());
     csv.cell(row.min_wall_ns).cell(row.max_wall_ns).cell(row.unknown_count);
-    if (!input.places.empty()) csv.cell(at < input.places.size() ? input.places[at] : std::string());
+    if (!input.places.empty())
+        csv.cell(at < input.places.size() ? input.places[at] : std::string());
     csv.end_row();
 }
 
@@ -50,8 +51,9 @@ result<std::string> table_csv(const table_input& input, const table_options& opt
     const auto rows = render::chosen_rows(input, options);
     if (!rows) return rows.error();
     csv_writer csv;
-    for (const char* heading : {"name", "category", "count", "total_ns", "self_ns", "suspended_ns", "queued_ns",
-                                "waiting_ns", "wall_ns", "min_wall_ns", "max_wall_ns", "unknown_count"}) {
+    for (const char* heading :
+         {"name", "category", "count", "total_ns", "self_ns", "suspended_ns", "queued_ns",
+          "waiting_ns", "wall_ns", "min_wall_ns", "max_wall_ns", "unknown_count"}) {
         csv.cell(std::string_view(heading));
     }
     if (!input.places.empty()) csv.cell(std::string_view("place"));

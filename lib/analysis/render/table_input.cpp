@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/table.hpp>
 
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_set>
-#include <set>
 #include <utility>
 
 #include "places.hpp"
@@ -15,7 +15,8 @@ namespace {
 /// What the averages of `key` tell apart, without the copies.
 using row_key = std::tuple<std::string_view, std::string_view, std::string_view, std::uint32_t>;
 
-row_key key_of(std::string_view name, std::string_view category, const site_info* site, average_key key) {
+row_key key_of(std::string_view name, std::string_view category, const site_info* site,
+               average_key key) {
     if (key == average_key::name || site == nullptr) return {name, category, {}, 0};
     return {name, category, site->file, site->line};
 }
@@ -29,7 +30,8 @@ std::set<row_key> inner_keys(const trace& loaded, average_key key) {
         if (!seen_pairs.insert((std::uint64_t{each.name} << 32U) | each.site).second) continue;
         if (each.name >= loaded.strings.size()) continue;
         const site_info* site = render::find_site(loaded, each.site);
-        const std::string_view category = site ? std::string_view(site->category) : std::string_view();
+        const std::string_view category =
+            site ? std::string_view(site->category) : std::string_view();
         const row_key found = key_of(loaded.strings[each.name], category, site, key);
         if (seen.insert(found).second && each.parent != none) inner.insert(found);
     }
@@ -39,7 +41,8 @@ std::set<row_key> inner_keys(const trace& loaded, average_key key) {
 void drop_inner(table_input& input, const trace& loaded, average_key key) {
     const std::set<row_key> inner = inner_keys(loaded, key);
     std::erase_if(input.rows, [&](const event_average& row) {
-        return inner.contains(key_of(row.name, row.category, render::find_site(loaded, row.site), key));
+        return inner.contains(
+            key_of(row.name, row.category, render::find_site(loaded, row.site), key));
     });
 }
 

@@ -29,8 +29,10 @@ std::int64_t wall(const event_average& row) { return row.wall_ns(); }
 
 /// torch's attribute names, then ours.
 constexpr sort_key sort_keys[] = {
-    {"cpu_time_total", running}, {"self_cpu_time_total", self_running}, {"cpu_time", average}, {"count", count},
-    {"suspended", suspended},    {"queued", queued},                    {"waiting", waiting},  {"wall", wall},
+    {"cpu_time_total", running}, {"self_cpu_time_total", self_running},
+    {"cpu_time", average},       {"count", count},
+    {"suspended", suspended},    {"queued", queued},
+    {"waiting", waiting},        {"wall", wall},
 };
 
 }  // namespace
@@ -46,18 +48,22 @@ optional_ns running_average(const event_average& row) {
     return row.running_ns / static_cast<std::int64_t>(row.count - row.unknown_count);
 }
 
-result<std::vector<std::size_t>> chosen_rows(const table_input& input, const table_options& options) {
+result<std::vector<std::size_t>> chosen_rows(const table_input& input,
+                                             const table_options& options) {
     std::vector<std::size_t> order(input.rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (!options.sort_by.empty()) {
-        const auto* key = std::find_if(std::begin(sort_keys), std::end(sort_keys),
-                                       [&](const sort_key& each) { return each.name == options.sort_by; });
+        const auto* key =
+            std::find_if(std::begin(sort_keys), std::end(sort_keys),
+                         [&](const sort_key& each) { return each.name == options.sort_by; });
         if (key == std::end(sort_keys)) {
-            return failure{fmt::format("cannot sort by \"{}\"; one of {}", printable(options.sort_by),
-                                       table_sort_keys())};
+            return failure{fmt::format("cannot sort by \"{}\"; one of {}",
+                                       printable(options.sort_by), table_sort_keys())};
         }
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
-            return key->figure(input.rows[left]) > key->figure(input.rows[right]);
+        std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+            const std::int64_t one = key->figure(input.rows[left]);
+            const std::int64_t other = key->figure(input.rows[right]);
+            return one != other ? one > other : left < right;
         });
     }
     if (options.row_limit >= 0 && static_cast<std::size_t>(options.row_limit) < order.size()) {

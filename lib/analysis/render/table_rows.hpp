@@ -12,10 +12,11 @@
 namespace coroscope::analysis::render {
 
 /// Indices of the rows to print, sorted and limited.
-[[nodiscard]] result<std::vector<std::size_t>> chosen_rows(const table_input& input, const table_options& options);
+[[nodiscard]] result<std::vector<std::size_t>> chosen_rows(const table_input& input,
+                                                           const table_options& options);
 
-/// A sum over a row's events that leaves out those of which it is unknown. Empty where it is unknown of
-/// all of them.
+/// A sum over a row's events that leaves out those of which it is unknown. Empty where it is
+/// unknown of all of them.
 [[nodiscard]] optional_ns known_sum(const event_average& row, std::int64_t sum_ns);
 
 /// Running time per event of which it is known.

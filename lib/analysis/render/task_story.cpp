@@ -21,7 +21,8 @@ using render::json_writer;
 std::string other_task(const trace& loaded, std::uint32_t index) {
     if (index >= loaded.tasks.size()) return "none";
     const task_info& task = loaded.tasks[index];
-    return fmt::format("{} ({})", task.id, render::printable(render::site_name(loaded, task.spawn_site)));
+    return fmt::format("{} ({})", task.id,
+                       render::printable(render::site_name(loaded, task.spawn_site)));
 }
 
 std::string moment(const optional_ns& time, const listing_options& options) {
@@ -41,7 +42,8 @@ std::string kind_of(const task_info& task) {
     return task.job ? "job" : "coroutine";
 }
 
-json_writer& write_index(json_writer& json, std::string_view key, const trace& loaded, std::uint32_t task) {
+json_writer& write_index(json_writer& json, std::string_view key, const trace& loaded,
+                         std::uint32_t task) {
     json.key(key);
     return task < loaded.tasks.size() ? json.integer(loaded.tasks[task].id) : json.null();
 }
@@ -61,7 +63,8 @@ std::string task_text(const trace& loaded, std::uint32_t index, const listing_op
     line("State", render::state_name(task.state));
     line("Parent", other_task(loaded, task.parent));
     line("Awaiter", other_task(loaded, task.awaiter));
-    line("Spawned", task.older_than_session ? "before the session" : moment(task.spawn_ns, options));
+    line("Spawned",
+         task.older_than_session ? "before the session" : moment(task.spawn_ns, options));
     line("First wake", moment(task.first_wake_ns, options));
     line("Ended", task.end_ns ? moment(task.end_ns, options) : "not within the session");
     line("Wall", split_line(task.time));

@@ -53,8 +53,8 @@ std::size_t text_table::line_length() const {
     return length < column_gap ? 0 : length - column_gap;
 }
 
-std::size_t column_width(const std::vector<std::string>& cells, std::string_view heading, std::size_t padding,
-                         std::size_t limit) {
+std::size_t column_width(const std::vector<std::string>& cells, std::string_view heading,
+                         std::size_t padding, std::size_t limit) {
     std::size_t longest = count_characters(heading);
     for (const std::string& cell : cells) longest = std::max(longest, count_characters(cell));
     return std::min(longest + padding, limit);

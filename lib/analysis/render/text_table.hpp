@@ -43,9 +43,11 @@ private:
     std::string out_;
 };
 
-/// The width of a column that holds `cells` (or their heading): the widest plus `padding`, at most `limit`.
-[[nodiscard]] std::size_t column_width(const std::vector<std::string>& cells, std::string_view heading,
-                                       std::size_t padding, std::size_t limit);
+/// The width of a column that holds `cells` (or their heading): the widest plus `padding`, at most
+/// `limit`.
+[[nodiscard]] std::size_t column_width(const std::vector<std::string>& cells,
+                                       std::string_view heading, std::size_t padding,
+                                       std::size_t limit);
 
 /// torch's cut of a name: from limit - 3 characters on, the first of them and "...".
 [[nodiscard]] std::string cut_name(std::string_view name, std::size_t limit);

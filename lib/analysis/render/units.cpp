@@ -44,7 +44,8 @@ std::string format_bytes(std::int64_t bytes) {
     const double amount = static_cast<double>(bytes);
     const double magnitude = std::abs(amount);
     constexpr double kilo = 1024.0;
-    if (magnitude >= kilo * kilo * kilo) return fmt::format("{:.2f} GB", amount / (kilo * kilo * kilo));
+    if (magnitude >= kilo * kilo * kilo)
+        return fmt::format("{:.2f} GB", amount / (kilo * kilo * kilo));
     if (magnitude >= kilo * kilo) return fmt::format("{:.2f} MB", amount / (kilo * kilo));
     if (magnitude >= kilo) return fmt::format("{:.2f} KB", amount / kilo);
     return fmt::format("{} B", bytes);

@@ -130,7 +130,8 @@ std::string printable(std::string_view text) {
 
 void append_json_string(std::string& out, std::string_view text) {
     out += '"';
-    each_character(text, [&out](std::string_view character) { append_json_character(out, character); });
+    each_character(text,
+                   [&out](std::string_view character) { append_json_character(out, character); });
     out += '"';
 }
 

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""coroscope run: the environment, the exit code, signals, the summary, and everything that is missing."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import tool
+import trace_builder
+from tool import TOOL, ToolTest, coroscope
+
+# Stands for an instrumented program: leaves a trace where the environment says.
+RECORD = "import os, shutil, sys; shutil.copy(sys.argv[1], os.environ['COROSCOPE_TRACE'])"
+
+
+class RunTest(ToolTest):
+    def run_in_folder(self, *arguments, **options):
+        return coroscope("run", *arguments, cwd=self.folder, env=tool.environment(), **options)
+
+    def python(self, code, *arguments):
+        return ("--", sys.executable, "-c", code, *arguments)
+
+
+class Recording(RunTest):
+    def setUp(self):
+        super().setUp()
+        self.prepared = trace_builder.service().write(self.folder / "prepared")
+
+    def test_the_summary_follows_what_the_program_printed(self):
+        done = self.run_in_folder(*self.python("print('served', flush=True); " + RECORD, str(self.prepared)))
+        self.assert_success(done)
+        self.assertTrue(done.stdout.startswith("served\n"))
+        parts = ["Self CPU time total: ", "Tasks by spawn site", "Where tasks waited", "slowest request: "]
+        places = [done.stdout.find(part) for part in parts]
+        self.assertEqual(places, sorted(places))
+        self.assertGreater(places[0], 0)
+
+    def test_the_sentence_names_the_await_that_took_most(self):
+        done = self.run_in_folder(*self.python(RECORD, str(self.prepared)))
+        sentence = next(line for line in done.stdout.splitlines() if line.startswith("slowest request: "))
+        self.assertRegex(sentence, r"slowest request: [\d.]+ us = [\d.]+ us running \+ 200\.0 us suspended \+ 1\.0 us "
+                                   r"queued \+ 0\.0 us waiting, most of it in db\.query at src/store\.cpp:42")
+
+    def test_the_trace_is_coroscope_cst_unless_named(self):
+        self.assert_success(self.run_in_folder(*self.python(RECORD, str(self.prepared))))
+        self.assertTrue((self.folder / "coroscope.cst").exists())
+        self.assert_success(self.run_in_folder("-o", "named.cst", *self.python(RECORD, str(self.prepared))))
+        self.assertTrue((self.folder / "named.cst").exists())
+
+    def test_the_program_may_change_its_folder(self):
+        done = self.run_in_folder("-o", "here.cst", *self.python("import os; os.chdir('/'); " + RECORD, str(self.prepared)))
+        self.assert_success(done)
+        self.assertTrue((self.folder / "here.cst").exists())
+
+    def test_the_summary_can_be_left_out(self):
+        done = self.run_in_folder("--no-summary", *self.python(RECORD, str(self.prepared)))
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+    def test_a_program_that_fails_is_summarised_and_its_code_passed_on(self):
+        done = self.run_in_folder(*self.python(RECORD + "; sys.exit(3)", str(self.prepared)))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("slowest request: ", done.stdout)
+
+
+class Missing(RunTest):
+    def test_a_program_without_coroscope_is_told_in_one_line(self):
+        done = self.run_in_folder("--", "true")
+        self.assert_one_error(done, 0, r"coroscope\.cst: no trace appeared: the program is not linked with "
+                                       r"Coroscope, or recording never started")
+
+    def test_a_stale_trace_is_not_taken_for_a_new_one(self):
+        trace_builder.service().write(self.folder / "coroscope.cst")
+        done = self.run_in_folder("--", "true")
+        self.assertIn("no trace appeared", done.stderr)
+        self.assertFalse((self.folder / "coroscope.cst").exists())
+
+    def test_where_no_trace_can_be_written_the_program_runs_all_the_same(self):
+        for path in ("none/trace.cst", ".", "/dev/null"):
+            with self.subTest(path=path):
+                code = "import os, sys; print('ran', os.environ.get('COROSCOPE_TRACE')); sys.exit(5)"
+                done = self.run_in_folder("-o", path, *self.python(code))
+                self.assertEqual((done.returncode, done.stdout), (5, "ran None\n"))
+                self.assertRegex(done.stderr, rf"\Acoroscope: {path}: .+; the program runs without being recorded\n\Z")
+
+    def test_a_program_that_cannot_be_started_is_named(self):
+        self.assert_one_error(self.run_in_folder("--", "no-such-program"), 127, "no-such-program: No such file or directory")
+        (self.folder / "data").write_text("no program")
+        self.assert_one_error(self.run_in_folder("--", "./data"), 126, "./data: Permission denied")
+
+    def test_options_of_the_program_are_its_own(self):
+        done = self.run_in_folder(sys.executable, "-c", "import sys; print(sys.argv)", "--help", "-o", "x")
+        self.assertEqual(done.stdout, "['-c', '--help', '-o', 'x']\n")
+
+
+class Signals(RunTest):
+    def start(self, code):
+        running = subprocess.Popen([TOOL, "run", *self.python(code)], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, encoding="utf-8", env=tool.environment())
+        self.addCleanup(running.kill)
+        self.assertEqual(running.stdout.readline(), "ready\n")
+        return running
+
+    def test_interrupt_and_termination_reach_the_program_once(self):
+        code = ("import signal, sys, time\nseen = []\n"
+                "for each in (signal.SIGINT, signal.SIGTERM): signal.signal(each, lambda *a: seen.append(a[0]))\n"
+                "print('ready', flush=True)\n"
+                "while not seen: time.sleep(0.01)\n"
+                "time.sleep(0.2)\nprint(len(seen), flush=True)\nsys.exit(40 + seen[0])")
+        for each in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=each):
+                running = self.start(code)
+                running.send_signal(each)
+                output, _ = running.communicate(timeout=30)
+                self.assertEqual(output, "1\n")
+                self.assertEqual(running.returncode, 40 + each)
+
+    def test_a_terminal_s_interrupt_reaches_the_program_once(self):
+        code = ("import signal, sys, time\nseen = []\n"
+                "signal.signal(signal.SIGINT, lambda *a: seen.append(a[0]))\n"
+                "print('ready', flush=True)\n"
+                "while not seen: time.sleep(0.01)\n"
+                "time.sleep(0.3)\nprint('seen', len(seen), flush=True)")
+        process, terminal = pty.fork()
+        if process == 0:
+            os.chdir(self.folder)
+            os.execv(TOOL, [TOOL, "run", *self.python(code)])
+        self.addCleanup(os.close, terminal)
+        output = b""
+        while b"ready" not in output:
+            output += os.read(terminal, 1024)
+        os.write(terminal, b"\x03")
+        while b"seen" not in output:
+            output += os.read(terminal, 1024)
+        self.assertIn(b"seen 1", output)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0)
+
+    def test_a_program_that_a_signal_killed_gives_128_and_the_signal(self):
+        done = self.run_in_folder(*self.python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
+        self.assertEqual(done.returncode, 128 + signal.SIGKILL)
+
+    def test_the_program_has_the_signals_it_would_have_without_us(self):
+        code = ("import signal; print([signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)] == "
+                "[signal.SIG_DFL] * 2, signal.pthread_sigmask(signal.SIG_BLOCK, []) == set())")
+        self.assertEqual(self.run_in_folder(*self.python(code)).stdout, "True True\n")
+
+
+if __name__ == "__main__":
+    tool.main()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes small traces for the tests of the command, from include/coroscope/trace/format.hpp.
+
+Ticks are nanoseconds since the session's start. Chunks stay "open", as a killed process leaves them,
+so that they need no checksum.
+"""
+
+import struct
+
+MAGIC = 0x0145434152545343
+CHUNK_MAGIC = 0x4B4E4843
+HEADER_BYTES = 4096
+CHUNK_BYTES = 65536
+CHUNK_HEADER_BYTES = 64
+START_TICKS = 1_000_000
+START_REALTIME_NS = 1_700_000_000_000_000_000
+
+SCOPE, LONG_SCOPE, SUSPEND, RESUME, SPAWN, WAKE, FINISH = 1, 2, 3, 4, 8, 9, 10
+STRING, SITE, THREAD = 20, 21, 22
+KIND_SCOPE, KIND_AWAIT, KIND_COROUTINE = 0, 2, 3
+IN_FRAME, EXACT = 1, 2
+
+
+def tag(kind, identity=0, value=0):
+    return kind | identity << 5 | value << 37
+
+
+def words(*values):
+    return struct.pack("<%dQ" % len(values), *values)
+
+
+def padded(text):
+    return text + bytes(-len(text) % 16)
+
+
+class Trace:
+    def __init__(self, process=b"service", duration_ns=10_000_000, finished=True):
+        self.process, self.duration_ns, self.finished = process, duration_ns, finished
+        self.metadata, self.chunks, self.strings, self.sites = b"", [], {}, 0
+        self.dropped = 0
+
+    def string(self, text):
+        if not text:
+            return 0
+        if text not in self.strings:
+            self.strings[text] = len(self.strings) + 1
+            self.metadata += words(0, tag(STRING, self.strings[text], len(text))) + padded(text)
+        return self.strings[text]
+
+    def site(self, label, file=b"", line=0, kind=KIND_SCOPE, category=b""):
+        body = struct.pack("<6IBBHI", self.string(label), 0, self.string(file), line, self.string(category), 0,
+                           kind, 0, 0, 0)
+        self.sites += 1
+        self.metadata += words(0, tag(SITE, self.sites, 0)) + body
+        return self.sites
+
+    def thread(self, identity, name, records, dropped=0):
+        body = struct.pack("<7Q24s", 1000 + identity, dropped, 0, 0, 0, 0, 0, name)
+        self.metadata += words(START_TICKS, tag(THREAD, identity, len(body))) + body
+        self.chunks.append((identity, b"".join(records)))
+
+    def chunk(self, kind, number, thread, records):
+        header = struct.pack("<IHHQIIIIQQQQ", CHUNK_MAGIC, kind, 1, number, thread, 0, 0, 0, 0, START_TICKS, 0, 0)
+        content = header + records
+        assert len(content) <= CHUNK_BYTES
+        return content + bytes(CHUNK_BYTES - len(content))
+
+    def data(self):
+        end = START_TICKS + self.duration_ns
+        header = struct.pack(
+            "<QIIIIIIQQ6Q5QIIQQ64s", MAGIC, 1, HEADER_BYTES, CHUNK_BYTES, 0, 3, 4242, 99, 1 + len(self.chunks),
+            START_TICKS, START_TICKS, START_REALTIME_NS, end, end, START_REALTIME_NS + self.duration_ns,
+            1 if self.finished else 0, 0, 0, 0, 0, 20 * 256, 40 * 256, 1, 1 << 26, self.process)
+        parts = [header + bytes(HEADER_BYTES - len(header)), self.chunk(2, 1, 0, self.metadata)]
+        parts += [self.chunk(1, at, thread, records) for at, (thread, records) in enumerate(self.chunks, 2)]
+        return b"".join(parts)
+
+    def write(self, path):
+        path.write_bytes(self.data())
+        return path
+
+
+def scope(site, start_ns, end_ns):
+    return words(START_TICKS + start_ns, tag(SCOPE, site, end_ns - start_ns))
+
+
+def task_record(kind, time_ns, task, other=0, identity=0, flags=0):
+    return words(START_TICKS + time_ns, tag(kind, identity, flags), task, other)
+
+
+def service(requests=20):
+    """A thread that serves `requests` tasks, one after the other; each runs, waits for its query, is woken
+    by the second thread and runs on. Request N takes N times 10 us in its query."""
+    trace = Trace()
+    handle = trace.site(b"handle", b"../src/server.cpp", 12, category=b"http")
+    query = trace.site(b"db.query", b"../src/store.cpp", 42, KIND_AWAIT)
+    spawned = trace.site(b"session", b"../src/server.cpp", 30, KIND_COROUTINE)
+    poll = trace.site(b"poll", b"../src/store.cpp", 7)
+    main, worker, now = [], [], 1000
+    for task in range(1, requests + 1):
+        start, wait = now, task * 10_000
+        suspended, woken = start + 2_000, start + 2_000 + wait
+        main += [task_record(SPAWN, start, task, 0, spawned), task_record(RESUME, start + 500, task),
+                 task_record(SUSPEND, suspended, task, 0, query)]
+        worker += [task_record(WAKE, woken, task, flags=2), scope(poll, woken - 200, woken + 100)]
+        end = woken + 1_000 + 3_000
+        main += [task_record(RESUME, woken + 1_000, task),
+                 words(START_TICKS + start + 600, tag(LONG_SCOPE, handle, IN_FRAME | EXACT), end - 500 - start - 600,
+                       task << 20 | 1),
+                 task_record(FINISH, end, task)]
+        now = end + 1_000
+    trace.thread(1, b"main", main)
+    trace.thread(2, b"worker", worker)
+    return trace
