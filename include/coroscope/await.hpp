@@ -2,8 +2,8 @@
 #pragma once
 
 // label_await, behind COROSCOPE_AWAIT: names one await. Inside an instrumented coroutine only the
-// name is added. An operand that an integration passes through (Asio's) is returned as it is, and
-// names the suspension that follows. In any other coroutine the operand is wrapped, and the
+// name is added. An operand that an integration passes through (Asio's) is returned as it is, under
+// a scope of that name that ends with the await expression. In any other coroutine the operand is wrapped, and the
 // suspension is recorded as an await of its own.
 
 #include <coroutine>
@@ -101,13 +101,33 @@ private:
     Operand&& operand_;
 };
 
+/// The label of one await, alive until the end of the await expression. Where the operand passes
+/// through unchanged, the label is a scope of that extent.
+class await_label {
+public:
+    explicit await_label(site& where) noexcept : site_(&where) {}
+    await_label(const await_label&) = delete;
+    await_label& operator=(const await_label&) = delete;
+    ~await_label() {
+        if (start_.ticks != 0) [[unlikely]]
+            detail::end_scope(*site_, &start_);
+    }
+
+    void begin() noexcept { detail::begin_scope(start_); }
+    site& where() const noexcept { return *site_; }
+
+private:
+    site* site_;
+    detail::scope_start start_{0, 0};
+};
+
 template <class Operand>
-decltype(auto) label_await(site* label, Operand&& operand) noexcept {
+decltype(auto) label_await(await_label&& label, Operand&& operand) noexcept {
     if constexpr (passes_through<std::remove_cvref_t<Operand>>) {
-        detail::this_thread.await_label = label;
+        label.begin();
         return static_cast<Operand&&>(operand);
     } else {
-        return labelled_await<Operand>(*label, static_cast<Operand&&>(operand));
+        return labelled_await<Operand>(label.where(), static_cast<Operand&&>(operand));
     }
 }
 

@@ -50,12 +50,12 @@
 
 // A statement expression, because a lambda in an await expression runs into defects of g++ 12.
 #define COROSCOPE_AWAIT(label, ...)                                                                \
-    (::coroscope::label_await(__extension__({                                                      \
+    (::coroscope::label_await(::coroscope::await_label(*__extension__({                            \
                                   static constinit ::coroscope::site coroscope_site{              \
                                       "" label, ::std::source_location::current(),                \
                                       ::coroscope::site_kind::await};                              \
                                   &coroscope_site;                                                 \
-                              }),                                                                  \
+                              })),                                                                 \
                               __VA_ARGS__))
 
 #else

@@ -51,11 +51,12 @@ void record_scope() noexcept {
 void record_await() noexcept {
     detail::task_state task{};
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
-    task.before = detail::current_resumer();
+    const detail::resumer outside = detail::current_resumer();
+    task.before = outside;
     detail::install_task(task);
     detail::suspend_active(task);
     detail::resume_active(task);
-    detail::restore(task.before);
+    detail::restore(outside);
 }
 
 template <class Step>

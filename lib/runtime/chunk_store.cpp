@@ -112,6 +112,8 @@ bool chunk_store::put_task(const trace::task_slot& slot) noexcept {
     return state_->parts.tasks.put(slot);
 }
 
-void chunk_store::take_task(std::uint64_t task) noexcept { state_->parts.tasks.take(task); }
+trace::task_slot chunk_store::take_task(std::uint64_t task) noexcept {
+    return state_->parts.tasks.take(task);
+}
 
 }  // namespace coroscope::runtime

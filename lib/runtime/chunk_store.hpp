@@ -66,8 +66,8 @@ public:
     /// latter is counted in header().tasks_without_slot.
     bool put_task(const trace::task_slot& slot) noexcept;
 
-    /// Takes a finished task out of the task table.
-    void take_task(std::uint64_t task) noexcept;
+    /// Takes a finished task out of the task table; an empty slot if it was not there.
+    trace::task_slot take_task(std::uint64_t task) noexcept;
 
     /// Ends recording: acquire() gives nothing from now on, waiters return, the helper ends. Open
     /// chunks are sealed as far as they are written. Replaces the mapping by anonymous memory, so

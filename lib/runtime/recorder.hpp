@@ -80,4 +80,9 @@ inline std::uint32_t site_id(site& where) noexcept {
 
 inline std::uint64_t task_of(std::uint64_t mark) noexcept { return mark >> trace::mark_thread_bits; }
 
+/// Under overwrite_oldest: keeps a live task's start beside the ring, and lets it go at its end, when
+/// the start is written once more. Do nothing in other sessions.
+void keep_in_task_table(const trace::task_slot& slot) noexcept;
+void drop_from_task_table(std::uint64_t task) noexcept;
+
 }  // namespace coroscope::runtime

@@ -36,24 +36,27 @@ constinit bool exit_key_made = false;
 // record and count nothing.
 constinit thread_record gone{};
 
-void hand_over_all(thread_record& record) noexcept {
+void leave_session(session& owner, binding& bound) noexcept {
+    __atomic_store_n(&bound.body->last_ticks, current_ticks(), __ATOMIC_RELAXED);
+    owner.departed_losses.fetch_add(__atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED),
+                                    std::memory_order_relaxed);
+    if (bound.chunk != nullptr) owner.store->hand_over(bound.chunk);
+}
+
+void leave_all_sessions(thread_record& record) noexcept {
     for (binding& bound : record.bindings) {
         const std::uint32_t generation = bound.generation.load(std::memory_order_relaxed);
         if (generation == 0) continue;
-        record.busy.store(generation, std::memory_order_seq_cst);  // pairs with wait_until_unused()
-        if (find_session(generation) == bound.owner && bound.chunk != nullptr) {
-            __atomic_store_n(&bound.body->last_ticks, counter_ticks(), __ATOMIC_RELAXED);
-            bound.owner->store->hand_over(bound.chunk);
-        }
-        record.busy.store(0, std::memory_order_release);
-        bound.generation.store(0, std::memory_order_release);
+        const store_use use(record, generation);
+        if (use.owner() != nullptr) leave_session(*use.owner(), bound);
+        bound.generation.store(0, std::memory_order_release);  // pairs with whoever looks for holders
     }
 }
 
 void on_thread_exit(void* data) noexcept {
     auto& record = *static_cast<thread_record*>(data);
     thread_state& thread = *record.state;
-    hand_over_all(record);
+    leave_all_sessions(record);
     const std::lock_guard lock(mutex);
     thread.cursor = nullptr;
     __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
@@ -110,7 +113,7 @@ binding* bind(thread_state& thread, session& owner, std::uint32_t generation) no
     binding* bound = free_binding(record);
     if (bound == nullptr) return nullptr;
     trace::thread_body* body =
-        owner.store->append_thread(counter_ticks(), record.id, describe_thread());
+        owner.store->append_thread(current_ticks(), record.id, describe_thread());
     if (body == nullptr) return nullptr;
     bound->owner = &owner;
     bound->chunk = nullptr;
@@ -147,8 +150,10 @@ bool has_room(const thread_state& thread, const binding& bound, std::size_t byte
 bool take_chunk(thread_state& thread, binding& bound) noexcept {
     chunk_store& store = *bound.owner->store;
     if (bound.chunk != nullptr) store.hand_over(bound.chunk);
-    const std::uint64_t before = counter_ticks();
+    const std::uint64_t before = current_ticks();
     bound.chunk = store.acquire(thread.record->id, bound.body, thread.mark >> trace::mark_thread_bits, before);
+    if (store.header().policy == trace::overflow_policy::wait)
+        __atomic_fetch_add(&bound.body->waited_ticks, current_ticks() - before, __ATOMIC_RELAXED);
     thread.cursor = nullptr;
     if (bound.chunk == nullptr) return false;
     thread.cursor = reinterpret_cast<char*>(bound.chunk) + trace::chunk_header_bytes;
@@ -179,11 +184,13 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
                 unsigned records) noexcept {
     binding* bound = bind(thread, owner, generation);
     if (bound == nullptr) {
-        count_lost(thread, &owner, nullptr, records);
+        __atomic_fetch_add(&owner.store->header().lost_records, records, __ATOMIC_RELAXED);
         return nullptr;
     }
     select_binding(thread, *bound, generation);
-    if (!has_room(thread, *bound, bytes) && !take_chunk(thread, *bound)) {
+    const bool room = has_room(thread, *bound, bytes) ||
+                      (take_chunk(thread, *bound) && has_room(thread, *bound, bytes));
+    if (!room) {
         count_lost(thread, &owner, bound, records);
         return nullptr;
     }
@@ -195,24 +202,26 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
 
 char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) noexcept {
     thread_record* record = register_thread(thread);
-    if (record == nullptr || record->refilling) return nullptr;
-    session* owner = effective_session(thread);
-    if (owner == nullptr) {
+    const std::uint32_t generation = effective_generation(thread);
+    if (record == nullptr || record->refilling) {
+        session* owner = find_session(generation);
+        if (owner != nullptr) owner->lost_records.fetch_add(records, std::memory_order_relaxed);
+        return nullptr;
+    }
+    if (generation == 0) {
         count_lost(thread, last_session(thread), nullptr, records);
         update_gate(thread);
         return nullptr;
     }
-    const std::uint32_t generation = owner->generation.load(std::memory_order_relaxed);
     record->refilling = true;
-    record->busy.store(generation, std::memory_order_seq_cst);  // pairs with wait_until_unused()
     char* cursor = nullptr;
-    if (owner->live.load(std::memory_order_seq_cst) &&
-        owner->generation.load(std::memory_order_relaxed) == generation) {
-        cursor = refill_in(thread, *owner, generation, bytes, records);
-    } else {
-        count_lost(thread, owner, nullptr, records);
+    {
+        const store_use use(*record, generation);
+        if (use.owner() != nullptr)
+            cursor = refill_in(thread, *use.owner(), generation, bytes, records);
+        else
+            count_lost(thread, last_session(thread), nullptr, records);
     }
-    record->busy.store(0, std::memory_order_release);
     record->refilling = false;
     return cursor;
 }
@@ -253,9 +262,28 @@ session* find_session(std::uint32_t generation) noexcept {
     return nullptr;
 }
 
+std::uint32_t effective_generation(const thread_state& thread) noexcept {
+    if (find_session(thread.session) != nullptr) return thread.session;
+    const std::uint32_t all = global.load(std::memory_order_acquire);
+    return find_session(all) != nullptr ? all : 0;
+}
+
 session* effective_session(const thread_state& thread) noexcept {
-    if (session* own = find_session(thread.session)) return own;
-    return find_session(global.load(std::memory_order_acquire));
+    return find_session(effective_generation(thread));
+}
+
+store_use::store_use(thread_record& record, std::uint32_t generation) noexcept : record_(record) {
+    // Sequentially consistent, as a stop is: either it sees us and waits, or we see that it began.
+    record.busy.store(generation, std::memory_order_seq_cst);
+    for (session& each : sessions) {
+        if (each.generation.load(std::memory_order_seq_cst) == generation &&
+            each.live.load(std::memory_order_seq_cst))
+            owner_ = &each;
+    }
+}
+
+store_use::~store_use() {
+    record_.busy.store(0, std::memory_order_release);  // pairs with wait_until_unused()
 }
 
 thread_record* register_thread(thread_state& thread) noexcept {
@@ -267,7 +295,10 @@ thread_record* register_thread(thread_state& thread) noexcept {
     find_stack(*record);
     const std::lock_guard lock(mutex);
     if (!exit_key_made) exit_key_made = pthread_key_create(&exit_key, on_thread_exit) == 0;
-    if (exit_key_made) pthread_setspecific(exit_key, record);
+    if (!exit_key_made || pthread_setspecific(exit_key, record) != 0) {
+        delete record;  // nobody would tell us of the thread's end
+        return nullptr;
+    }
     record->id = ++last_thread_id;
     record->next = threads;
     threads = record;
@@ -329,6 +360,7 @@ void reset_after_fork() noexcept {
         if (each.generation.load(std::memory_order_relaxed) == 0) continue;
         each.live.store(false, std::memory_order_relaxed);
         if (each.store != nullptr) each.store->abandon_after_fork();
+        each.store = nullptr;
         each.generation.store(0, std::memory_order_relaxed);
     }
     global.store(0, std::memory_order_relaxed);

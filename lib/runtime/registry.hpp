@@ -28,12 +28,12 @@ struct session {
     std::atomic<std::uint32_t> generation{0};  ///< 0: the slot is free
     std::atomic<bool> live{false};
     std::atomic<std::uint64_t> late_records{0};  ///< arrived after the stop began
-    std::atomic<std::uint64_t> lost_records{0};  ///< lost where no thread body could be made
-    chunk_store* store = nullptr;
-    std::uint64_t start_ticks = 0;
-    bool all_threads = false;
-    bool record_arguments = false;
-    bool task_table = false;
+    std::atomic<std::uint64_t> lost_records{0};  ///< lost by threads that could not reach the store
+    std::atomic<std::uint64_t> departed_losses{0};  ///< records dropped by threads that are gone
+    chunk_store* store = nullptr;  ///< recording threads reach it by store_use only
+    std::atomic<std::uint64_t> start_ticks{0};
+    std::atomic<bool> record_arguments{false};
+    std::atomic<bool> task_table{false};
 };
 
 /// What a thread has in one session. Touched by its thread; `generation` is read by others.
@@ -82,8 +82,27 @@ std::atomic<std::uint32_t>& global_generation() noexcept;
 /// The live session of this generation, or null.
 session* find_session(std::uint32_t generation) noexcept;
 
-/// The session that the thread's context records into now, or null.
+/// Generation of the session that the thread's context records into now, 0 if there is none.
+std::uint32_t effective_generation(const thread_state& thread) noexcept;
+
+/// That session, or null. It may end at any time: its store is reached by store_use only.
 session* effective_session(const thread_state& thread) noexcept;
+
+/// A thread's stay in the store of a live session, whose stop waits for its end. Not to be nested.
+class store_use {
+public:
+    store_use(thread_record& record, std::uint32_t generation) noexcept;
+    ~store_use();
+    store_use(const store_use&) = delete;
+    store_use& operator=(const store_use&) = delete;
+
+    /// The session, or null when it is over.
+    session* owner() const noexcept { return owner_; }
+
+private:
+    thread_record& record_;
+    session* owner_ = nullptr;
+};
 
 /// The thread's record, made if need be; null when it has left already or memory is short.
 thread_record* register_thread(thread_state& thread) noexcept;

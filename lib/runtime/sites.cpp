@@ -191,12 +191,15 @@ site* intern_location(const void* location, site_kind kind) noexcept {
     return made;
 }
 
-site* intern_name(const char* label, site_kind kind) noexcept {
-    const void* key = interned_key(label, kind);
+site* intern_operation(const char* type, const char* operation) noexcept {
+    const auto mixed = reinterpret_cast<std::uintptr_t>(operation) ^
+                       reinterpret_cast<std::uintptr_t>(type) * 0x9e3779b97f4a7c15U;
+    const void* key = reinterpret_cast<const void*>(mixed | 1);
     if (site* found = find_interned(key)) return found;
     const std::lock_guard lock(sites_mutex);
     if (site* found = find_interned(key)) return found;
-    auto* made = new (std::nothrow) site(label, std::source_location(), kind);
+    const char* head = *type == '\0' ? "" : copy_text(type, ".");
+    auto* made = new (std::nothrow) site(copy_text(head, operation), std::source_location(), site_kind::operation);
     if (made == nullptr || !put_interned(key, made)) return nullptr;
     register_locked(*made);
     return made;

@@ -25,8 +25,9 @@ bool register_site(site& where) noexcept;
 /// Label: "co_await in F" for awaits; the function's name for coroutines and jobs.
 site* intern_location(const void* location, site_kind kind) noexcept;
 
-/// The site of something named at run time (an Asio operation): by label and kind.
-site* intern_name(const char* label, site_kind kind) noexcept;
+/// The site of an integration's operation, "type.operation", by the addresses of two literals; of
+/// just the operation where the type is empty.
+site* intern_operation(const char* type, const char* operation) noexcept;
 
 /// Writes the definitions of all sites so far. To be called before the session goes live, and again
 /// for what was registered meanwhile: under the registry's lock.

@@ -28,18 +28,8 @@ std::uint32_t spawn_site_id(const task_state& task) noexcept {
 
 std::uint64_t parent_of(const task_state& task) noexcept { return task.parent >> mark_thread_bits; }
 
-// Live tasks stand in a table beside the ring, so that records never outlive their task's start.
-[[gnu::noinline]] void put_in_table(const task_state& task, std::uint64_t ticks, std::uint32_t flags) noexcept {
-    session* owner = effective_session(this_thread);
-    if (owner == nullptr || !owner->task_table) return;
-    const trace::task_slot slot{task.task, ticks, parent_of(task), spawn_site_id(task), flags};
-    if (!owner->store->put_task(slot))
-        __atomic_fetch_add(&owner->store->header().tasks_without_slot, 1U, __ATOMIC_RELAXED);
-}
-
-[[gnu::noinline]] void take_from_table(const task_state& task) noexcept {
-    const session* owner = effective_session(this_thread);
-    if (owner != nullptr && owner->task_table) owner->store->take_task(task.task);
+void put_in_table(const task_state& task, std::uint64_t ticks, std::uint32_t flags) noexcept {
+    keep_in_task_table({task.task, ticks, parent_of(task), spawn_site_id(task), flags});
 }
 
 bool keeps_table() noexcept { return (load_gate() & gate_task_table) != 0; }
@@ -68,12 +58,6 @@ void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t 
 
 std::uint32_t end_flags(const task_state& task) noexcept {
     return (task.flags & task_exception) != 0 ? trace::finish_exception : 0U;
-}
-
-// Under overwrite_oldest the spawn may be gone by the time somebody reads the end: say it again.
-void restate_spawn(task_state& task) noexcept {
-    take_from_table(task);
-    if (char* at = reserve()) write_spawn(at, task, 0, trace::spawn_adopted);
 }
 
 std::uint64_t record_spawn(task_state& task, bool started) noexcept {
@@ -111,7 +95,7 @@ void record_cancel(task_state& task) noexcept {
 }
 
 std::uint64_t record_finish(task_state& task, std::uint64_t next_mark) noexcept {
-    if (keeps_table()) restate_spawn(task);
+    if (keeps_table()) drop_from_task_table(task.task);
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(task))
         write_record(at, ticks, make_tag(record_kind::finish, 0, end_flags(task)), task.task, task_of(next_mark));
@@ -127,7 +111,7 @@ std::uint64_t record_transfer(task_state& awaiter, task_state& awaited) noexcept
 }
 
 void record_finish_transfer(task_state& finished, task_state& resumed) noexcept {
-    if (keeps_table()) restate_spawn(finished);
+    if (keeps_table()) drop_from_task_table(finished.task);
     if (finished.announced != resumed.announced) reserve_for(resumed);
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(finished))
@@ -136,7 +120,7 @@ void record_finish_transfer(task_state& finished, task_state& resumed) noexcept 
 }
 
 void record_destroyed(task_state& task) noexcept {
-    if (keeps_table()) restate_spawn(task);
+    if (keeps_table()) drop_from_task_table(task.task);
     const std::uint64_t ticks = now();
     const bool ran = (task.flags & task_started) != 0;
     const std::uint32_t flags = end_flags(task) | (ran ? trace::finish_destroyed : trace::finish_cancelled);
@@ -229,8 +213,10 @@ void destroy_active(task_state& task) noexcept {
     if (this_thread.frame == &task) restore(task.before);
 }
 
+// The thread may have been registered since `before` was taken: its own part of the mark stays.
 void restore(const resumer& before) noexcept {
-    install(before.mark, before.session, before.attributes, before.frame);
+    const std::uint64_t thread = this_thread.mark & mark_thread_mask;
+    install((before.mark & ~mark_thread_mask) | thread, before.session, before.attributes, before.frame);
 }
 
 void rebind(std::uint32_t session_generation) noexcept {
@@ -239,3 +225,23 @@ void rebind(std::uint32_t session_generation) noexcept {
 }
 
 }  // namespace coroscope::detail
+
+namespace coroscope::runtime {
+
+void keep_in_task_table(const trace::task_slot& slot) noexcept {
+    session* owner = effective_session(this_thread);
+    if (owner == nullptr || !owner->task_table) return;
+    owner->store->put_task(slot);
+}
+
+void drop_from_task_table(std::uint64_t task) noexcept {
+    session* owner = effective_session(this_thread);
+    if (owner == nullptr || !owner->task_table) return;
+    const trace::task_slot slot = owner->store->take_task(task);
+    if (slot.task == 0) return;
+    if (char* at = reserve())
+        write_record(at, slot.spawn_ticks, make_tag(record_kind::spawn, slot.site, slot.flags | trace::spawn_adopted),
+                     slot.task, slot.parent);
+}
+
+}  // namespace coroscope::runtime

@@ -68,15 +68,17 @@ bool task_table::put(const task_slot& task) noexcept {
     return false;
 }
 
-void task_table::take(std::uint64_t task) noexcept {
+task_slot task_table::take(std::uint64_t task) noexcept {
     std::uint32_t at = slots_ == 0 ? 0 : home(task);
     for (std::uint32_t probe = 0; probe < std::min(probes, slots_);
          ++probe, at = (at + 1) % slots_) {
         if (load_word(&slot(at).task) != task) continue;
+        const task_slot taken = slot(at);
         publish_word(&slot(at).task, 0);
         claimed_[at].store(false, std::memory_order_release);  // pairs with the exchange in put()
-        return;
+        return taken;
     }
+    return {};
 }
 
 std::uint32_t task_table::home(std::uint64_t task) const noexcept {

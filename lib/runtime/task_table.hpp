@@ -33,7 +33,8 @@ public:
     void create(std::uint32_t chunks, std::uint64_t ticks) noexcept;
 
     bool put(const trace::task_slot& task) noexcept;
-    void take(std::uint64_t task) noexcept;
+    /// What stood there; an empty slot if it did not.
+    trace::task_slot take(std::uint64_t task) noexcept;
 
 private:
     static constexpr std::uint32_t probes = 16;

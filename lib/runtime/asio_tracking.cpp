@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tasks out of Asio's handler tracking. What Asio tells, and what it means here:
+//
+//   LOCATION (null)                 a use_awaitable operation starts: operations created inside are
+//                                   awaited by the running task
+//   LOCATION co_spawn_entry_point   co_spawn starts a child, by an operation created inside or by
+//                                   running it inside; or, a few lines further down in Asio's own
+//                                   file, a child has ended and posts its result back
+//   CREATION                        an operation: an await's, a child's first, or an executor's own
+//   COMPLETION, BEGIN, END          its handler runs; without BEGIN it was destroyed
+//   REACTOR_OPERATION               the reactor has done it: its wake
+//
+// A task is a heap object shared by the operations that refer to it. Only the thread that runs the
+// task touches its fields, but for the count.
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include <coroscope/integration/asio.hpp>
+
+#include "frames.hpp"
+#include "recorder.hpp"
+
+namespace coroscope::asio {
+
+struct task {
+    std::atomic<std::uint32_t> references{1};
+    std::uint32_t serial = 0;      ///< of the await that is current
+    std::uint64_t id = 0;
+    context carried{};             ///< while it does not run
+    task* awaiter = nullptr;       ///< counted: the task that awaits this one by co_spawn
+    std::uint32_t awaiter_serial = 0;
+    int entry_line = 0;            ///< line of the co_spawn location that started it, 0 for others
+    std::uint16_t announced = 0;
+    bool finished = false;
+};
+
+namespace {
+
+using namespace runtime;
+using detail::departure;
+using detail::load_gate;
+
+// A co_spawn's end stands this many lines below its start in Asio's source, in every version so far.
+constexpr int entry_point_lines = 40;
+
+struct thread_asio {
+    frame* running = nullptr;
+    location* locations = nullptr;
+};
+// Not initial-exec: touched only while something records.
+thread_local constinit thread_asio here;
+
+task* retain(task* counted) noexcept {
+    if (counted != nullptr) counted->references.fetch_add(1, std::memory_order_relaxed);
+    return counted;
+}
+
+void release(task* counted) noexcept {
+    while (counted != nullptr && counted->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        task* awaiter = counted->awaiter;
+        delete counted;
+        counted = awaiter;
+    }
+}
+
+std::uint64_t current_task() noexcept { return task_of(this_thread.mark); }
+
+bool starts_with(const char* text, const char* head) noexcept {
+    return std::strncmp(text, head, std::strlen(head)) == 0;
+}
+
+// Work handed to an executor is ready when it is created; its wake is its creation.
+bool is_executor_work(const char* operation) noexcept {
+    return starts_with(operation, "execute") || starts_with(operation, "post") ||
+           starts_with(operation, "dispatch") || starts_with(operation, "defer");
+}
+bool is_timer(const char* type) noexcept { return starts_with(type, "deadline_timer"); }
+
+std::uint32_t operation_site(const char* type, const char* operation) noexcept {
+    site* where = intern_operation(type, operation);
+    return where == nullptr ? 0 : site_id(*where);
+}
+
+void write_spawn(task& spawned, std::uint64_t ticks, std::uint32_t site, std::uint32_t flags,
+                 std::uint64_t parent) noexcept {
+    char* at = reserve();
+    if (at == nullptr) return;
+    spawned.announced = static_cast<std::uint16_t>(this_thread.bound_session);
+    write_record(at, ticks, make_tag(record_kind::spawn, site, flags | trace::spawn_asio), spawned.id, parent);
+    keep_in_task_table({spawned.id, ticks, parent, site, flags | trace::spawn_asio});
+}
+
+// A place for a record about a task that this session may not know yet.
+char* reserve_for(task& known) noexcept {
+    char* at = reserve();
+    if (at == nullptr || known.announced == static_cast<std::uint16_t>(this_thread.bound_session)) return at;
+    write_spawn(known, 0, 0, trace::spawn_adopted, 0);
+    return reserve();
+}
+
+task* make_task(int entry_line) noexcept {
+    auto* made = new (std::nothrow) task;
+    if (made == nullptr) return nullptr;
+    made->id = detail::new_task_id();
+    made->carried = {made->id, this_thread.session, this_thread.attributes};
+    made->entry_line = entry_line;
+    return made;
+}
+
+void record(task& about, record_kind kind, std::uint64_t ticks, std::uint32_t site, std::uint64_t value,
+            std::uint64_t other) noexcept {
+    if (char* at = reserve_for(about)) write_record(at, ticks, make_tag(kind, site, value), about.id, other);
+}
+
+// The thread runs the task inside this frame from here on.
+void enter(frame& inside, task* entered) noexcept {
+    inside.running = retain(entered);
+    inside.before = detail::current_resumer();
+    const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
+    detail::install((entered->id << trace::mark_thread_bits) | thread, entered->carried.session,
+                    entered->carried.attributes, &detail::any_frame);
+}
+
+void push(frame& inside) noexcept {
+    inside.outer = here.running;
+    inside.locations = here.locations;
+    here.running = &inside;
+    here.locations = nullptr;
+}
+
+void pop(frame& inside) noexcept {
+    here.running = inside.outer;
+    here.locations = inside.locations;
+}
+
+void finish(task& ended, std::uint32_t flags, std::uint64_t next) noexcept {
+    if (ended.finished) return;
+    ended.finished = true;
+    if (load_gate() == 0) return;
+    const std::uint64_t ticks = now();
+    drop_from_task_table(ended.id);
+    record(ended, record_kind::finish, ticks, 0, flags, next);
+    if (ended.awaiter != nullptr)
+        record(*ended.awaiter, record_kind::wake, ticks, 0, this_thread.mark & detail::mark_thread_mask, ended.id);
+}
+
+// The task's stretch in this frame is over: it awaits something, or it has ended.
+void leave(frame& inside, std::uint32_t flags) noexcept {
+    task* left = inside.running;
+    if (left == nullptr) return;
+    if (!inside.continued) finish(*left, flags, task_of(inside.before.mark));
+    detail::restore(inside.before);
+    inside.running = nullptr;
+    release(left);
+}
+
+// A co_spawn child that runs inside its co_spawn call: found out at the first thing that it does.
+void start_inline_child(location& spawn) noexcept {
+    auto* inside = new (std::nothrow) frame;
+    task* child = make_task(spawn.line_);
+    if (inside == nullptr || child == nullptr) {
+        delete inside;
+        release(child);
+        return;
+    }
+    write_spawn(*child, spawn.entered_ticks_, operation_site("", "co_spawn"),
+                trace::spawn_started | trace::spawn_ready, current_task());
+    inside->outer = here.running;
+    here.running = inside;
+    enter(*inside, child);
+    spawn.inline_child_ = inside;
+    spawn.spawned_ = child;
+    spawn.used_ = true;
+}
+
+// The task's first await in this frame, or one that replaces what it seemed to await.
+void suspend(frame& inside, tracked_handler& handler, const char* type, const char* operation) noexcept {
+    task& waiting = *inside.running;
+    const std::uint64_t ticks = now();
+    if (inside.continued) record(waiting, record_kind::cancel, ticks, 0, 0, 0);
+    waiting.carried = {waiting.id, this_thread.session, this_thread.attributes};
+    record(waiting, record_kind::suspend, ticks, operation_site(type, operation), 0, task_of(inside.before.mark));
+    if (is_executor_work(operation))
+        record(waiting, record_kind::wake, ticks, 0, this_thread.mark & detail::mark_thread_mask, waiting.id);
+    inside.continued = true;
+    inside.by_timer = is_timer(type);
+    handler.task_ = retain(&waiting);
+    handler.serial_ = ++waiting.serial;
+    handler.role_ = role::await;
+}
+
+void spawn_child(tracked_handler& handler, location* spawn, const char* type, const char* operation) noexcept {
+    task* child = make_task(spawn != nullptr ? spawn->line_ : 0);
+    if (child == nullptr) return;
+    const std::uint32_t site = spawn != nullptr ? operation_site("", "co_spawn") : operation_site(type, operation);
+    write_spawn(*child, now(), site, is_executor_work(operation) ? trace::spawn_ready : 0U, current_task());
+    if (spawn != nullptr) {
+        spawn->used_ = true;
+        spawn->spawned_ = retain(child);
+    }
+    handler.task_ = child;
+    handler.role_ = role::start;
+}
+
+// A co_spawn child has run to its end and posts its result back.
+void end_child(frame& inside, tracked_handler& handler) noexcept {
+    finish(*inside.running, 0, task_of(inside.before.mark));
+    inside.continued = true;
+    handler.task_ = retain(inside.running);
+    handler.role_ = role::back;
+}
+
+location* find_location(location::kind kind) noexcept {
+    for (location* at = here.locations; at != nullptr; at = at->outer_) {
+        if (at->kind_ == kind) return at;
+        if (at->kind_ != location::kind::step) return nullptr;
+    }
+    return nullptr;
+}
+
+// May this operation take the place of the one that the task seems to await in this frame? A
+// timeout's timer is created before the operation that it guards.
+bool replaces(const frame& inside, const char* type, const char* operation) noexcept {
+    return inside.by_timer && !is_timer(type) && !is_executor_work(operation);
+}
+
+void create_in_frame(frame& inside, tracked_handler& handler, const char* type, const char* operation) noexcept {
+    const bool awaited = find_location(location::kind::await) != nullptr;
+    if (inside.continued) {
+        if (replaces(inside, type, operation)) suspend(inside, handler, type, operation);
+        return;
+    }
+    // Until the task's own code has run, what an invocation creates carries on with its await: the
+    // next step of a composed operation, a strand's hop.
+    if (awaited || !inside.user_code) return suspend(inside, handler, type, operation);
+    spawn_child(handler, nullptr, type, operation);
+}
+
+// The running task awaits a child that co_spawn made inside this location.
+void await_child(frame& inside, task& child) noexcept {
+    task& waiting = *inside.running;
+    waiting.carried = {waiting.id, this_thread.session, this_thread.attributes};
+    child.awaiter = retain(&waiting);
+    child.awaiter_serial = ++waiting.serial;
+    const std::uint64_t ticks = now();
+    record(waiting, record_kind::suspend, ticks, operation_site("", "co_spawn"), 0, task_of(inside.before.mark));
+    record(waiting, record_kind::awaiting, ticks, 0, 0, child.id);
+    inside.continued = true;
+}
+
+}  // namespace
+
+void create_operation(tracked_handler& handler, const char* type, const char* operation) noexcept {
+    handler.tracked_ = true;
+    handler.type_ = type;
+    handler.operation_ = operation;
+    if (find_location(location::kind::spawn_end) != nullptr && here.running != nullptr &&
+        here.running->running != nullptr && !here.running->continued)
+        return end_child(*here.running, handler);
+    if (location* spawn = find_location(location::kind::spawn)) {
+        if (!spawn->used_) spawn_child(handler, spawn, type, operation);
+        return;
+    }
+    if (here.running != nullptr) {
+        if (here.running->running != nullptr) create_in_frame(*here.running, handler, type, operation);
+        return;
+    }
+    spawn_child(handler, nullptr, type, operation);
+}
+
+void reactor_operation(tracked_handler& handler) noexcept {
+    if (load_gate() != 0) handler.wake_ = now();
+}
+
+void location::enter(const char* file, int line, const char* function) noexcept {
+    entered_ = true;
+    line_ = line;
+    outer_ = here.locations;
+    location* spawn = nullptr;
+    if (outer_ != nullptr && outer_->kind_ == kind::spawn && !outer_->used_) spawn = outer_;
+    const bool entry_point = function != nullptr && std::strcmp(function, "co_spawn_entry_point") == 0;
+    const auto ends = [line](int start) { return start != 0 && start < line && line < start + entry_point_lines; };
+    if (spawn != nullptr && (file == nullptr || entry_point)) start_inline_child(*spawn);
+    if (entry_point) {
+        const bool end = here.running != nullptr && here.running->running != nullptr &&
+                         ends(here.running->running->entry_line);
+        kind_ = end ? kind::spawn_end : kind::spawn;
+        if (!end) entered_ticks_ = now();
+    } else if (file == nullptr) {
+        kind_ = kind::await;
+    }
+    if (kind_ != kind::step && here.running != nullptr) here.running->user_code = true;
+    here.locations = this;
+}
+
+void location::leave() noexcept {
+    here.locations = outer_;
+    if (inline_child_ != nullptr) {
+        here.running = inline_child_->outer;
+        asio::leave(*inline_child_, 0);
+        delete inline_child_;
+    }
+    const bool awaits_child = kind_ == kind::spawn && spawned_ != nullptr && outer_ != nullptr &&
+                              outer_->kind_ == kind::await && here.running != nullptr &&
+                              here.running->running != nullptr && !here.running->continued;
+    if (awaits_child && !spawned_->finished) await_child(*here.running, *spawned_);
+    if (inline_child_ == nullptr) release(spawned_);
+}
+
+void completion::take(const tracked_handler& handler) noexcept {
+    taken_ = true;
+    task_ = handler.task_;
+    wake_ = handler.wake_;
+    serial_ = handler.serial_;
+    role_ = handler.role_;
+    type_ = handler.type_;
+    operation_ = handler.operation_;
+    if (handler.tracked_) return;
+    // Older than the session: whatever it is, a task runs from here on.
+    task_ = make_task(0);
+    role_ = task_ == nullptr ? role::none : role::start;
+    if (task_ != nullptr && load_gate() != 0) write_spawn(*task_, 0, 0, trace::spawn_adopted, 0);
+}
+
+void completion::begin() noexcept {
+    began_ = true;
+    push(frame_);
+    task* resumed = role_ == role::back ? (task_->awaiter) : task_;
+    const std::uint32_t serial = role_ == role::back ? task_->awaiter_serial : serial_;
+    if (resumed == nullptr || role_ == role::none) return;
+    if (role_ != role::start && resumed->serial != serial) return;
+    asio::enter(frame_, resumed);
+    if (load_gate() == 0) return;
+    if (wake_ != 0) record(*resumed, record_kind::wake, wake_, 0, this_thread.mark & detail::mark_thread_mask, 0);
+    record(*resumed, record_kind::resume, now(), 0, 0, task_of(frame_.before.mark));
+}
+
+void completion::end(bool failed) noexcept {
+    asio::leave(frame_, failed ? trace::finish_exception : 0U);
+    pop(frame_);
+    began_ = false;
+    release(task_);
+    taken_ = false;
+}
+
+void completion::drop() noexcept {
+    if (began_) return end(true);
+    if (task_ != nullptr && load_gate() != 0) {
+        if (role_ == role::start) finish(*task_, trace::finish_cancelled, current_task());
+        if (role_ == role::await && task_->serial == serial_)
+            finish(*task_, trace::finish_destroyed, current_task());
+    }
+    release(task_);
+    taken_ = false;
+}
+
+}  // namespace coroscope::asio
