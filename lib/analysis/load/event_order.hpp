@@ -5,15 +5,15 @@
 // descending, then position in the stream descending.
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "scope_records.hpp"
 
 namespace coroscope::analysis::loading {
 
-/// The indices of `scopes` in the model's order. Linear where they nest, as calls do; else a sort.
-std::vector<std::uint32_t> order_of(std::span<const stack_scope> scopes);
-std::vector<std::uint32_t> order_of(std::span<const long_scope> scopes);
+/// Reorders positions of stack scopes. Linear where they nest, as calls do; else a sort.
+void put_in_order(std::vector<std::uint32_t>& positions, stack_decoder decoder);
+
+void put_in_order(std::vector<other_scope>& scopes);
 
 }  // namespace coroscope::analysis::loading

@@ -7,10 +7,11 @@
 // event's parent is the last one before it, in the model's order, that encloses it; one that ended
 // before it, or that it overlaps, will never be a parent again.
 
-#include <span>
 #include <vector>
 
+#include "clock_map.hpp"
 #include "scope_records.hpp"
+#include "scope_texts.hpp"
 #include "symbols.hpp"
 #include "task_records.hpp"
 #include "thread_timeline.hpp"
@@ -18,8 +19,16 @@
 
 namespace coroscope::analysis::loading {
 
-/// Fills loaded.events. The three spans are by stream.
-void build_events(std::span<const thread_stream> streams, std::span<const timeline> timelines,
-                  std::span<const stream_scopes> scopes, const symbols& names, trace& loaded);
+/// What the passes over the records have left, by stream. The scopes are put into order.
+struct gathered_scopes {
+    std::vector<thread_stream>& streams;
+    const std::vector<timeline>& timelines;
+    std::vector<stream_scopes>& scopes;
+    const scope_texts& texts;
+};
+
+/// Fills loaded.events and the scopes of loaded.awaits.
+void build_events(const gathered_scopes& gathered, symbols& names, const clock_map& clock,
+                  trace& loaded);
 
 }  // namespace coroscope::analysis::loading

@@ -126,7 +126,7 @@ trace load_from(const reader& input) {
     for (std::size_t stream = 0; stream < records.streams.size(); ++stream)
         scopes.push_back(
             loading::read_scopes(records.streams[stream], timelines[stream], texts, context));
-    loading::build_events(records.streams, timelines, scopes, names, loaded);
+    loading::build_events({records.streams, timelines, scopes, texts}, names, clock, loaded);
     warn_of_unknown(names, loaded);
     return loaded;
 }

@@ -7,7 +7,6 @@
 
 namespace coroscope::analysis::loading {
 
-using coroscope::trace::chunk_view;
 using coroscope::trace::record_kind;
 using coroscope::trace::record_view;
 
@@ -15,8 +14,7 @@ namespace {
 
 // How a scope's time is known.
 enum class scope_nature : std::uint8_t {
-    stack,      // it ran on its thread throughout, nested as calls are
-    by_hand,    // the same, but begun and ended by calls of their own
+    by_hand,    // it ran on its thread throughout, but need not nest as calls do
     exact,      // its task's slices and awaits divide it
     abandoned,  // the same; it ended with its frame, while its task was suspended
     unknown,    // nobody saw whether it was suspended
@@ -42,68 +40,56 @@ public:
           texts_(texts),
           context_(context),
           clock_(context.clock),
-          names_(context.names),
-          next_op_(stream.first_op) {}
+          names_(context.names) {}
 
     stream_scopes run() {
-        for (const chunk_view* chunk : stream_.chunks) {
-            pass_op();  // the chunk's beginning counts as one
-            coroscope::trace::for_each_record(*chunk, [this](const record_view& record) {
-                const record_kind kind = record.kind();
-                if (kind == record_kind::scope) [[likely]]
-                    take_scope(record);
-                else if (kind == record_kind::long_scope)
-                    take_long_scope(record);
-                else if (is_task_record(kind))
-                    pass_op();
-            });
+        // Whoever ends first takes arguments first, so that scopes are met in the order of the stream.
+        auto other = stream_.other_scopes.begin();
+        const auto take_others_before = [&](std::uint32_t position) {
+            for (; other != stream_.other_scopes.end() && *other < position; ++other)
+                take_other(*other);
+        };
+        if (has_extras()) {
+            for (const std::uint32_t position : stream_.stack_scopes) {
+                take_others_before(position);
+                take_extra(position);
+            }
         }
+        take_others_before(none);
         return std::move(found_);
     }
 
-    void reserve(std::size_t plain_scopes) { found_.stack.reserve(plain_scopes); }
-
 private:
-    // Keeps `at_` on the switch in force behind the task records passed so far.
-    void pass_op() {
-        while (at_ + 1 < line_.switches.size() && line_.switches[at_ + 1].op <= next_op_) ++at_;
-        ++next_op_;
-        in_force_ = line_.switches[at_];
+    [[nodiscard]] bool has_extras() const {
+        return texts_.any_arguments() || stream_.has_long_stack_scopes;
     }
 
-    void take_scope(const record_view& record) {
-        const std::uint64_t start = record.word(0);
-        const std::uint32_t site = names_.site(record.id());
-        const std::int64_t start_ns = clock_.to_ns(start);
-        const std::int64_t end_ns = std::max(start_ns, clock_.to_ns(start + record.value()));
-        const bool plain = start_ns >= in_force_.time_ns && start >= clock_.start_ticks();
-        if (plain && !texts_.has_arguments(site)) [[likely]] {
-            found_.stack.push_back({start_ns, end_ns, site, static_cast<std::uint32_t>(at_)});
-            return;
-        }
+    void take_extra(std::uint32_t position) {
+        const record_view record = stream_.records.record(position);
+        if (record.bytes == 0) return;
+        const bool is_long = record.kind() == record_kind::long_scope;
         scope_extra extra;
-        extra.site = site;
-        extra.arguments = arguments_of(start, site, stream_.thread);
-        if (start < clock_.start_ticks()) extra.flags = event_clipped;
-        push_stack(start_ns, end_ns, extra);
+        extra.position = position;
+        if (is_long && (record.value() & coroscope::trace::scope_dynamic) != 0) {
+            extra.name = label_of(stream_.thread, record.id());
+        } else {
+            extra.site = names_.site(record.id());
+            extra.name = names_.site_name(extra.site);
+            extra.arguments = arguments_of(record.word(0), extra.site, stream_.thread);
+        }
+        if (is_long) extra.flags = event_flags_of(record.value());
+        if (is_long || extra.arguments != none) found_.extras.push_back(extra);
     }
 
-    void push_stack(std::int64_t start_ns, std::int64_t end_ns, scope_extra extra) {
-        extra.own_ns = start_ns >= in_force_.time_ns
-                           ? end_ns - start_ns
-                           : line_.own_between(in_force_.group, start_ns, end_ns, at_);
-        if (extra.name == none) extra.name = names_.site_name(extra.site);
-        const auto index =
-            static_cast<std::uint32_t>(found_.extras.size()) | stack_scope::has_extra;
-        found_.extras.push_back(extra);
-        found_.stack.push_back({start_ns, end_ns, index, static_cast<std::uint32_t>(at_)});
-    }
-
-    void take_long_scope(const record_view& record) {
+    void take_other(std::uint32_t position) {
+        const record_view record = stream_.records.record(position);
+        if (record.bytes == 0 || record.kind() != record_kind::long_scope) return;
+        at_ = line_.in_force(position, at_);
         const std::uint32_t flags = record.value();
         const std::uint64_t start = record.word(0);
         const std::uint64_t mark = record.word(3);
-        long_scope scope;
+        other_scope scope;
+        scope.position = position;
         scope.start_ns = clock_.to_ns(start);
         scope.end_ns = std::max(scope.start_ns, clock_.to_ns(start + record.word(2)));
         scope.thread = thread_of(coroscope::trace::mark_thread(mark));
@@ -113,54 +99,49 @@ private:
         name(scope, record.id(), flags);
         const std::uint32_t arguments =
             scope.site == none ? none : arguments_of(start, scope.site, scope.thread);
-
-        const scope_nature nature = nature_of(scope, flags);
-        if (nature == scope_nature::stack) {
-            push_stack(scope.start_ns, scope.end_ns,
-                       {0, scope.site, scope.name, arguments, scope.flags});
-            return;
-        }
-        scope.position = static_cast<std::uint32_t>(found_.stack.size());
-        measure(scope, nature, arguments);
-        found_.longs.push_back(scope);
+        measure(scope, nature_of(scope, flags), arguments);
+        found_.others.push_back(scope);
     }
 
-    void name(long_scope& scope, std::uint32_t id, std::uint32_t flags) {
-        if ((flags & coroscope::trace::scope_dynamic) == 0) {
-            scope.site = names_.site(id);
-            scope.name = names_.site_name(scope.site);
+    void name(other_scope& scope, std::uint32_t id, std::uint32_t flags) {
+        if ((flags & coroscope::trace::scope_dynamic) != 0) {
+            scope.name = label_of(scope.thread, id);
             return;
         }
-        scope.name = texts_.label(scope.thread, id);
-        if (scope.name == none) scope.name = names_.intern("unknown label");
+        scope.site = names_.site(id);
+        scope.name = names_.site_name(scope.site);
     }
 
-    [[nodiscard]] scope_nature nature_of(const long_scope& scope, std::uint32_t flags) const {
+    std::uint32_t label_of(std::uint32_t thread, std::uint32_t serial) {
+        const std::uint32_t label = texts_.label(thread, serial);
+        return label != none ? label : names_.intern("unknown label");
+    }
+
+    [[nodiscard]] scope_nature nature_of(const other_scope& scope, std::uint32_t flags) const {
         namespace format = coroscope::trace;
         if ((flags & format::scope_await) != 0) return scope_nature::suspended;
         const bool in_frame = (flags & format::scope_in_frame) != 0;
         if (scope.task != none && in_frame && died_suspended(scope)) return scope_nature::abandoned;
         if ((flags & format::scope_explicit) != 0) return nature_of_explicit(scope, in_frame);
-        if (!in_frame) return scope_nature::stack;
         const bool exact = (flags & format::scope_exact) != 0 && scope.task != none;
         return exact ? scope_nature::exact : scope_nature::unknown;
     }
 
-    [[nodiscard]] scope_nature nature_of_explicit(const long_scope& scope, bool in_frame) const {
-        if (scope.task != in_force_.task) return scope_nature::unknown;
+    [[nodiscard]] scope_nature nature_of_explicit(const other_scope& scope, bool in_frame) const {
+        if (scope.task != line_.switches[at_].task) return scope_nature::unknown;
         if (scope.task != none) return scope_nature::exact;
         return in_frame || scope.thread != stream_.thread ? scope_nature::unknown
                                                           : scope_nature::by_hand;
     }
 
-    [[nodiscard]] bool died_suspended(const long_scope& scope) const {
+    [[nodiscard]] bool died_suspended(const other_scope& scope) const {
         if (context_.histories.destroying_thread(scope.task) != stream_.thread) return false;
         const optional_ns& destroyed_ns = context_.loaded.tasks[scope.task].end_ns;
         return destroyed_ns && *destroyed_ns >= scope.end_ns &&
                !context_.histories.runs_at(scope.task, scope.end_ns);
     }
 
-    void measure(long_scope& scope, scope_nature nature, std::uint32_t arguments) {
+    void measure(other_scope& scope, scope_nature nature, std::uint32_t arguments) {
         event_detail detail;
         detail.end_thread = stream_.thread;
         detail.arguments = arguments;
@@ -203,20 +184,14 @@ private:
     clock_map& clock_;
     symbols& names_;
     stream_scopes found_;
-    switch_point in_force_;
-    std::size_t at_ = 0;
-    std::uint32_t next_op_;
+    std::size_t at_ = 0;  // the switch in force at the scope at hand
 };
 
 }  // namespace
 
 stream_scopes read_scopes(const thread_stream& stream, const timeline& line, scope_texts& texts,
                           const scope_context& context) {
-    scope_pass pass(stream, line, texts, context);
-    std::size_t bytes = 0;
-    for (const chunk_view* chunk : stream.chunks) bytes += chunk->bytes;
-    pass.reserve(bytes / coroscope::trace::record_unit_bytes);
-    return pass.run();
+    return scope_pass(stream, line, texts, context).run();
 }
 
 }  // namespace coroscope::analysis::loading

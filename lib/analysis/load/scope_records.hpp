@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The second pass over the record chunks: scopes, in the order of the stream.
-//
-// Two kinds are kept apart because they are put into order in different ways. *Stack* scopes ran on
-// one thread from start to end and nest as calls do; nearly all are, so they are kept in 24 bytes.
-// *Long* scopes lived in a frame, or were begun and ended by hand, and nest as they please.
+// Decodes the scopes of a stream, once it is known who ran when. Stack scopes are decoded one by one
+// where they stand, each time they are needed; the others, and what only few stack scopes have, are
+// decoded once and kept.
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "clock_map.hpp"
@@ -19,28 +19,83 @@
 
 namespace coroscope::analysis::loading {
 
+class scope_texts;
+
+// The two times stand apart, so that no compiler reads both with one load, which would have to wait
+// for the two stores before it.
+struct stack_scope {
+    std::int64_t start_ns = 0;
+    std::uint32_t site_id = 0;
+    bool is_long = false;  ///< a long_scope record: it has a scope_extra
+    bool clipped = false;  ///< began before the session
+    std::int64_t end_ns = 0;
+};
+
+/// Decodes stack scopes. Fastest near the last one: it keeps a clock and a place of its own.
+class stack_decoder {
+public:
+    stack_decoder(const thread_stream& stream, const clock_map& clock)
+        : stream_(&stream), clock_(clock) {}
+
+    [[nodiscard]] std::int64_t start_ns(std::uint32_t position) {
+        std::uint64_t start;
+        std::memcpy(&start, at(position), sizeof(start));
+        return clock_.to_ns(start);
+    }
+
+    // Field by field into its place: a copy of the whole would wait for each of these stores.
+    void decode(std::uint32_t position, stack_scope& scope) {
+        std::uint64_t words[2];
+        std::memcpy(words, at(position), sizeof(words));
+        scope.site_id = coroscope::trace::tag_id(words[1]);
+        scope.is_long =
+            coroscope::trace::tag_kind(words[1]) != coroscope::trace::record_kind::scope;
+        scope.clipped = words[0] < clock_.start_ticks();
+        scope.start_ns = clock_.to_ns(words[0]);
+        const std::uint64_t duration =
+            scope.is_long ? long_duration(position) : coroscope::trace::tag_value(words[1]);
+        const std::int64_t end_ns = clock_.to_ns(words[0] + duration);
+        scope.end_ns = end_ns < scope.start_ns ? scope.start_ns : end_ns;
+    }
+
+    [[nodiscard]] std::int64_t end_ns(std::uint32_t position) {
+        stack_scope scope;
+        decode(position, scope);
+        return scope.end_ns;
+    }
+
+private:
+    [[nodiscard]] const unsigned char* at(std::uint32_t position) {
+        if (position - chunk_.first >= chunk_.units) [[unlikely]]
+            chunk_ = stream_->records.chunk_at(position);
+        return chunk_.records +
+               std::size_t{position - chunk_.first} * coroscope::trace::record_unit_bytes;
+    }
+    [[nodiscard]] std::uint64_t long_duration(std::uint32_t position) const {
+        const coroscope::trace::record_view record = stream_->records.record(position);
+        return record.bytes == 0 ? 0 : record.word(2);
+    }
+
+    const thread_stream* stream_;
+    chunk_place chunk_;
+    clock_map clock_;
+};
+
 /// What only some stack scopes have.
 struct scope_extra {
-    std::int64_t own_ns = 0;
+    std::uint32_t position = 0;
     std::uint32_t site = none;
     std::uint32_t name = none;
     std::uint32_t arguments = none;
     std::uint16_t flags = 0;
 };
 
-struct stack_scope {
-    static constexpr std::uint32_t has_extra = 1U << 31;
-    std::int64_t start_ns = 0;
-    std::int64_t end_ns = 0;
-    std::uint32_t site = 0;  ///< index into trace::sites, or has_extra and an index into `extras`
-    std::uint32_t switch_index = 0;  ///< into timeline::switches: what was in force at its end
-};
-
-struct long_scope {
+/// A scope that is no stack scope.
+struct other_scope {
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
     std::int64_t own_ns = 0;
-    std::uint32_t position = 0;  ///< stack scopes of its stream that ended before it
+    std::uint32_t position = 0;
     std::uint32_t site = none;
     std::uint32_t name = none;
     std::uint32_t thread = none;  ///< where it began
@@ -51,12 +106,11 @@ struct long_scope {
 };
 
 struct stream_scopes {
-    std::vector<stack_scope> stack;
-    std::vector<scope_extra> extras;
-    std::vector<long_scope> longs;
+    std::vector<scope_extra> extras;  ///< by position
+    std::vector<other_scope> others;  ///< by position
 };
 
-/// What both passes have found so far.
+/// What the first pass has found, and the tasks' histories.
 struct scope_context {
     const task_records& records;
     const task_histories& histories;
@@ -65,9 +119,7 @@ struct scope_context {
     trace& loaded;
 };
 
-class scope_texts;
-
-/// Reads the scopes of one stream; adds details to the model.
+/// Reads what is to be kept of one stream's scopes; adds details to the model.
 stream_scopes read_scopes(const thread_stream& stream, const timeline& line, scope_texts& texts,
                           const scope_context& context);
 

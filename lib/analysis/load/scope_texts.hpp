@@ -20,6 +20,8 @@ public:
     /// The label with that serial: index into trace::strings, or none.
     [[nodiscard]] std::uint32_t label(std::uint32_t thread, std::uint32_t serial) const;
 
+    [[nodiscard]] bool any_arguments() const { return !entries_.empty(); }
+
     /// Whether any scope of that site has arguments. Cheap.
     [[nodiscard]] bool has_arguments(std::uint32_t site) const {
         return site < sites_with_arguments_.size() && sites_with_arguments_[site] != 0;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+
+#include "huge_pages.hpp"
 
 namespace coroscope::analysis::loading {
 
@@ -16,24 +19,27 @@ namespace {
 
 class record_pass {
 public:
-    record_pass(symbols& names, clock_map& clock, trace& loaded)
-        : names_(names), clock_(clock), loaded_(loaded) {}
+    record_pass(const coroscope::trace::reader& input, symbols& names, clock_map& clock,
+                trace& loaded)
+        : input_(input), names_(names), clock_(clock), loaded_(loaded) {}
 
     void read_records(const chunk_view& chunk) {
         thread_stream& stream = stream_of(chunk);
+        if (!stream.records.has_room()) throw std::length_error("more records than positions");
+        stream.records.add(chunk);
         begin_chunk(stream, chunk);
         last_ns_ = clock_.to_ns(chunk.header.opened_ticks);
-        const unsigned char* last_scope = nullptr;
+        std::uint32_t last_scope = none;
         coroscope::trace::for_each_record(chunk, [&](const record_view& record) {
-            if (record.kind() == record_kind::scope) [[likely]] {
-                ++found_.plain_scopes;
-                last_scope = record.data;
-            } else {
-                read_other(record, stream.thread);
-            }
+            position_ =
+                stream.records.position(static_cast<std::size_t>(record.data - chunk.records));
+            if (record.kind() == record_kind::scope) [[likely]]
+                stream.stack_scopes.push_back(last_scope = position_);
+            else
+                read_other(record, stream);
         });
-        if (last_scope != nullptr) {
-            const record_view record = coroscope::trace::record_at(last_scope, chunk.bytes);
+        if (last_scope != none) {
+            const record_view record = stream.records.record(last_scope);
             seen(clock_.to_ns(record.word(0) + record.value()));
         }
         stream.chunk_ends_ns.push_back(last_ns_);
@@ -66,43 +72,60 @@ private:
     thread_stream& stream_of(const chunk_view& chunk) {
         const std::uint32_t thread = names_.thread(chunk.header.thread);
         if (found_.streams.empty() || found_.streams.back().thread != thread) {
-            thread_stream& opened = found_.streams.emplace_back();
-            opened.thread = thread;
+            thread_stream& opened =
+                found_.streams.emplace_back(thread, input_.header().chunk_bytes);
             opened.first_op = static_cast<std::uint32_t>(found_.ops.size());
+            reserve_scopes(opened, chunk.header.thread);
         }
         return found_.streams.back();
     }
 
-    void begin_chunk(thread_stream& stream, const chunk_view& chunk) {
+    void reserve_scopes(thread_stream& stream, std::uint32_t thread) const {
+        std::size_t bytes = 0;
+        for (const chunk_view& chunk : input_.chunks())
+            if (chunk.header.thread == thread && chunk.header.kind == chunk_kind::records)
+                bytes += chunk.bytes;
+        stream.stack_scopes.reserve(bytes / coroscope::trace::record_unit_bytes);
+        prefer_huge_pages(stream.stack_scopes.data(),
+                          stream.stack_scopes.capacity() * sizeof(std::uint32_t));
+    }
+
+    void begin_chunk(const thread_stream& stream, const chunk_view& chunk) {
         task_op begin;
         begin.time_ns = clock_.to_ns(chunk.header.opened_ticks);
         begin.task = task(chunk.header.current_task);
-        begin.value = static_cast<std::uint32_t>(stream.chunks.size());
+        begin.value = static_cast<std::uint32_t>(stream.records.chunks().size() - 1);
         begin.thread = stream.thread;
+        begin.position = stream.records.position(0);
         found_.ops.push_back(begin);
-        stream.chunks.push_back(&chunk);
     }
 
-    void read_other(const record_view& record, std::uint32_t thread) {
+    void read_other(const record_view& record, thread_stream& stream) {
         const record_kind kind = record.kind();
-        if (is_task_record(kind)) {
-            read_task_record(record, thread);
-        } else if (kind == record_kind::long_scope) {
-            ++found_.long_scopes;
-            task(coroscope::trace::mark_task(record.word(3)));
-            seen(clock_.to_ns(record.word(0) + record.word(2)));
-        } else if (kind == record_kind::label) {
-            found_.labels.push_back({record.id(), thread, none, text_of(record)});
-        } else if (kind == record_kind::arguments) {
+        if (is_task_record(kind))
+            read_task_record(record, stream.thread);
+        else if (kind == record_kind::long_scope)
+            read_long_scope(record, stream);
+        else if (kind == record_kind::label)
+            found_.labels.push_back({record.id(), stream.thread, none, text_of(record)});
+        else if (kind == record_kind::arguments)
             found_.arguments.push_back(
-                {record.word(0), thread, names_.site(record.id()), text_of(record)});
-        }
+                {record.word(0), stream.thread, names_.site(record.id()), text_of(record)});
+    }
+
+    void read_long_scope(const record_view& record, thread_stream& stream) {
+        task(coroscope::trace::mark_task(record.word(3)));
+        seen(clock_.to_ns(record.word(0) + record.word(2)));
+        const bool on_stack = is_stack_scope(record.value());
+        stream.has_long_stack_scopes |= on_stack;
+        (on_stack ? stream.stack_scopes : stream.other_scopes).push_back(position_);
     }
 
     void read_task_record(const record_view& record, std::uint32_t thread) {
         task_op op;
         op.kind = record.kind();
         op.thread = thread;
+        op.position = position_;
         op.value = record.value();
         op.task = task(record.word(2));
         op.other = task(record.word(3));
@@ -136,10 +159,12 @@ private:
 
     void seen(std::int64_t time_ns) { last_ns_ = std::max(last_ns_, time_ns); }
 
+    const coroscope::trace::reader& input_;
     symbols& names_;
     clock_map& clock_;
     trace& loaded_;
     task_records found_;
+    std::uint32_t position_ = 0;  // of the record at hand
     std::int64_t last_ns_ = 0;
 };
 
@@ -147,7 +172,7 @@ private:
 
 task_records read_task_records(const coroscope::trace::reader& input, symbols& names,
                                clock_map& clock, trace& loaded) {
-    record_pass pass(names, clock, loaded);
+    record_pass pass(input, names, clock, loaded);
     for (const chunk_view& chunk : input.chunks())
         if (chunk.header.kind == chunk_kind::records) pass.read_records(chunk);
     for (const chunk_view& chunk : input.chunks())

@@ -12,6 +12,7 @@
 
 #include "clock_map.hpp"
 #include "flat_index.hpp"
+#include "stream_records.hpp"
 #include "symbols.hpp"
 #include <coroscope/analysis/model.hpp>
 #include <coroscope/trace/format.hpp>
@@ -31,16 +32,26 @@ struct task_op {
     std::uint32_t value =
         0;  ///< flags; of a wake, the waker's thread (index or `none`); of a chunk, its place in its stream
     std::uint32_t thread = none;
+    std::uint32_t position = 0;  ///< in its stream
     coroscope::trace::record_kind kind = coroscope::trace::record_kind::none;
 };
 
-/// One thread's chunks in order.
+/// One thread's records in order.
 struct thread_stream {
-    std::uint32_t thread = none;
-    std::vector<const coroscope::trace::chunk_view*> chunks;
-    std::vector<std::int64_t> chunk_ends_ns;  ///< when the last record of each was written
+    thread_stream(std::uint32_t of_thread, std::uint32_t chunk_bytes)
+        : thread(of_thread), records(chunk_bytes) {}
+
+    std::uint32_t thread;
+    stream_records records;
+    std::vector<std::int64_t> chunk_ends_ns;  ///< when the last record of each chunk was written
     std::uint32_t first_op = 0;               ///< into task_records::ops
     std::uint32_t end_op = 0;
+
+    // Positions of its scopes. *Stack* scopes ran on the thread from start to end and nest as calls
+    // do; nearly all are. The others lived in a frame, or were begun and ended by hand.
+    std::vector<std::uint32_t> stack_scopes;
+    std::vector<std::uint32_t> other_scopes;
+    bool has_long_stack_scopes = false;
 };
 
 /// A text that a scope refers to by (thread, key): labels by serial, arguments by start ticks.
@@ -56,8 +67,6 @@ struct task_records {
     std::vector<task_op> ops;
     std::vector<scope_text> labels;
     std::vector<scope_text> arguments;
-    std::size_t plain_scopes = 0;  ///< records of kind scope
-    std::size_t long_scopes = 0;
     std::int64_t last_ns = 0;  ///< end of the last record
     flat_index task_ids;
     std::uint32_t first_folded = none;  ///< from here on, tasks are jobs that are folded away
@@ -75,6 +84,12 @@ struct task_records {
 /// Reads all record chunks and the live-task table of `input`; adds every task that is named to `loaded`.
 task_records read_task_records(const coroscope::trace::reader& input, symbols& names,
                                clock_map& clock, trace& loaded);
+
+/// Whether a long_scope record with those flags is a stack scope.
+[[nodiscard]] constexpr bool is_stack_scope(std::uint32_t flags) {
+    namespace format = coroscope::trace;
+    return (flags & (format::scope_in_frame | format::scope_explicit | format::scope_await)) == 0;
+}
 
 /// Whether a record of that kind is a task_op.
 [[nodiscard]] constexpr bool is_task_record(coroscope::trace::record_kind kind) {

@@ -27,8 +27,8 @@ public:
         built_.switches.emplace_back();
     }
 
-    void take(const task_op& op, std::uint32_t index) {
-        op_ = index;
+    void take(const task_op& op) {
+        position_ = op.position;
         now_ns_ = std::max(op.time_ns, owned_until_ns_);
         switch (op.kind) {
             case record_kind::none: begin_chunk(op); break;
@@ -88,7 +88,7 @@ private:
         const switch_point& last = built_.switches.back();
         const std::uint32_t task = scope_task();
         if (last.group == owning.task && last.task == task && !owner_changed_) return;
-        built_.switches.push_back({now_ns_, owning.own_ns, op_, owning.task, task});
+        built_.switches.push_back({now_ns_, owning.own_ns, position_, owning.task, task});
         owner_changed_ = false;
     }
 
@@ -253,11 +253,25 @@ private:
     std::size_t suspensions_ = 0;
     std::int64_t now_ns_ = 0;
     std::int64_t owned_until_ns_ = 0;
-    std::uint32_t op_ = 0;
+    std::uint32_t position_ = 0;
     bool owner_changed_ = false;
 };
 
 }  // namespace
+
+std::size_t timeline::in_force(std::uint32_t position, std::size_t hint) const {
+    const auto holds = [&](std::size_t at) {
+        return switches[at].position <= position &&
+               (at + 1 == switches.size() || switches[at + 1].position > position);
+    };
+    if (holds(hint)) return hint;
+    if (hint + 1 < switches.size() && holds(hint + 1)) return hint + 1;
+    if (hint > 0 && holds(hint - 1)) return hint - 1;
+    const auto after = std::upper_bound(
+        switches.begin() + 1, switches.end(), position,
+        [](std::uint32_t sought, const switch_point& next) { return sought < next.position; });
+    return static_cast<std::size_t>(after - switches.begin()) - 1;
+}
 
 // The switch to `group` that is in force at a moment. Several switches may carry one time: a scope may
 // begin in the tick in which a nested slice does.
@@ -294,7 +308,7 @@ timeline build_timeline(const thread_stream& stream, std::span<const task_op> op
                         std::uint32_t first_folded, std::int64_t end_ns, trace& loaded) {
     timeline_builder builder(stream, first_folded, loaded);
     for (std::uint32_t index = stream.first_op; index < stream.end_op; ++index)
-        builder.take(ops[index], index);
+        builder.take(ops[index]);
     return builder.finish_stream(end_ns);
 }
 

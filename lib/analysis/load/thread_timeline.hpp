@@ -25,13 +25,13 @@
 
 namespace coroscope::analysis::loading {
 
-/// From `time_ns` on, and for scopes that end behind the record `op`, ...
+/// From `time_ns` on, and for scopes that stand behind `position` in the stream, ...
 struct switch_point {
     std::int64_t time_ns = 0;
     std::int64_t own_before_ns = 0;  ///< own time of `group`'s frame up to here
-    std::uint32_t op = 0;            ///< index into task_records::ops
-    std::uint32_t group = none;      ///< ... this task owns the time; none: the thread itself
-    std::uint32_t task = none;       ///< ... scopes belong to this task
+    std::uint32_t position = 0;
+    std::uint32_t group = none;  ///< ... this task owns the time; none: the thread itself
+    std::uint32_t task = none;   ///< ... scopes belong to this task
 };
 
 struct owned_slice {
@@ -42,6 +42,9 @@ struct owned_slice {
 struct timeline {
     std::vector<switch_point> switches;  ///< at least one; the first holds from the beginning
     std::vector<owned_slice> slices;     ///< in the order in which they ended
+
+    /// The index of the switch in force at a position of the stream. Fastest near `hint`, an index.
+    [[nodiscard]] std::size_t in_force(std::uint32_t position, std::size_t hint) const;
 
     /// Own time of `group` between two moments of one of its slices (or outside all slices). `last` is
     /// the index of the switch in force at `to_ns` or later.
