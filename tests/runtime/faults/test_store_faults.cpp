@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a system refuses a chunk store: disk space, file size, allocation. Each case ends with a
+// trace that is whole up to there, the errno in its header, and the process alive.
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "../../support/skip.hpp"
+#include "../store_writer.hpp"
+#include "lib/runtime/chunk.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using namespace std::chrono_literals;
+using runtime::chunk_store;
+using trace::overflow_policy;
+
+namespace {
+
+// What fallocate() does in this program; null: what the system does.
+std::function<int(std::uint64_t end)> allocation;  // returns an errno
+
+std::vector<std::uint64_t> numbers(std::uint64_t to) {
+    std::vector<std::uint64_t> all;
+    for (std::uint64_t i = 0; i < to; ++i) all.push_back(i);
+    return all;
+}
+
+// The helper stores it while a case looks.
+std::uint64_t write_error(chunk_store& store) {
+    return runtime::load_word(&store.header().write_error);
+}
+
+// Runs a case in a process of its own, which must end by itself, with 0.
+void in_child(const std::function<bool()>& body) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) ::_exit(body() ? 0 : 1);
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK_FALSE(WIFSIGNALED(status));
+    CHECK(status == 0);
+}
+
+// A small file system of its own at a fresh folder, seen by this process alone.
+class small_disk {
+public:
+    explicit small_disk(const std::string& type) {
+        static const bool own_namespace =
+            ::unshare(CLONE_NEWNS) == 0 &&
+            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+        if (!own_namespace)
+            refusal_ = "may not make a mount namespace";
+        else if (type == "tmpfs")
+            mount_tmpfs();
+        else
+            mount_image(type);
+    }
+    small_disk(const small_disk&) = delete;
+    small_disk& operator=(const small_disk&) = delete;
+    ~small_disk() {
+        if (refusal_.empty()) ::umount2(folder().c_str(), MNT_DETACH);
+        ::unlink((place_.folder() + "/image").c_str());
+        ::rmdir(folder().c_str());
+    }
+
+    const std::string& refusal() const { return refusal_; }
+    std::string folder() const { return place_.folder() + "/disk"; }
+    std::string path() const { return folder() + "/trace.cst"; }
+
+private:
+    void mount_tmpfs() {
+        ::mkdir(folder().c_str(), 0700);
+        if (::mount("none", folder().c_str(), "tmpfs", 0, "size=8m") != 0)
+            refusal_ = "may not mount a tmpfs";
+    }
+    void mount_image(const std::string& type) {
+        ::mkdir(folder().c_str(), 0700);
+        const std::string image = place_.folder() + "/image";
+        const std::string commands = "truncate -s 8M " + image + " && mkfs." + type + " -q " +
+                                     image + " && mount -o loop " + image + " " + folder();
+        if (std::system(("{ " + commands + "; } >/dev/null 2>&1").c_str()) != 0)
+            refusal_ = "may not mount a small " + type;
+    }
+
+    scratch_file place_;
+    std::string refusal_;
+};
+
+// Writes until records are dropped, plus some, and checks what is left of it.
+void fill_and_check(const char* path, int error) {
+    chunk_store store;
+    REQUIRE(store.open(store_of(16384, overflow_policy::drop_newest, path)) == 0);
+    store_writer writer(store, 1);
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (write_error(store) == 0 || writer.dropped() < 1000) {
+        writer.write(1000);
+        REQUIRE(std::chrono::steady_clock::now() < deadline);
+    }
+    CHECK(write_error(store) == static_cast<std::uint64_t>(error));
+    // What was recorded can be named although there is no room for more of it.
+    CHECK(store.append_metadata(0, trace::make_tag(trace::record_kind::string, 9, 4), "late", 4));
+    writer.hand_over();
+    CHECK(store.close().empty());
+    store.release_mapping();
+    auto read = trace::reader::open(path);
+    REQUIRE(read);
+    CHECK(read->header().write_error == static_cast<std::uint64_t>(error));
+    CHECK(find_records(*read)[1].records.size() == writer.written());
+}
+
+// Three threads write; each says so once to `announce`.
+[[noreturn]] void write_until_killed(const char* path, overflow_policy policy, int announce) {
+    chunk_store store;
+    if (store.open(store_of(65536, policy, path)) != 0) ::_exit(1);
+    for (std::uint32_t thread = 1; thread <= 3; ++thread)
+        std::thread([&store, thread, announce] {
+            store_writer writer(store, thread);
+            writer.write(1000);
+            if (::write(announce, "", 1) != 1) ::_exit(1);
+            for (;;) {
+                writer.write(20'000);
+                std::this_thread::sleep_for(1ms);  // leaves room for the others
+            }
+        }).detach();
+    for (;;) ::pause();
+}
+
+}  // namespace
+
+// In the place of the C library's.
+extern "C" int fallocate(int file, int mode, off_t offset, off_t bytes) {
+    if (allocation) {
+        errno = allocation(static_cast<std::uint64_t>(offset + bytes));
+        if (errno != 0) return -1;
+    }
+    return static_cast<int>(::syscall(SYS_fallocate, file, mode, offset, bytes));
+}
+
+TEST_SUITE("chunk store, faults") {
+    TEST_CASE("a full tmpfs stops the trace, not the process") {
+        const small_disk disk("tmpfs");
+        if (!disk.refusal().empty()) {
+            COROSCOPE_SKIP(disk.refusal());
+            return;
+        }
+        fill_and_check(disk.path().c_str(), ENOSPC);
+    }
+
+    TEST_CASE("a full ext4 stops the trace, not the process") {
+        const small_disk disk("ext4");
+        if (!disk.refusal().empty()) {
+            COROSCOPE_SKIP(disk.refusal());
+            return;
+        }
+        fill_and_check(disk.path().c_str(), ENOSPC);
+    }
+
+    TEST_CASE("a full disk that cannot allocate ahead is an error all the same") {
+        const small_disk disk("tmpfs");
+        if (!disk.refusal().empty()) {
+            COROSCOPE_SKIP(disk.refusal());
+            return;
+        }
+        allocation = [](std::uint64_t) { return EOPNOTSUPP; };
+        fill_and_check(disk.path().c_str(), ENOSPC);
+        allocation = nullptr;
+    }
+
+    TEST_CASE("a disk without room for the header refuses the trace") {
+        const small_disk disk("tmpfs");
+        if (!disk.refusal().empty()) {
+            COROSCOPE_SKIP(disk.refusal());
+            return;
+        }
+        const std::string filler = disk.folder() + "/filler";
+        const int file = ::open(filler.c_str(), O_RDWR | O_CREAT, 0600);
+        CHECK(::fallocate(file, 0, 0, 8 << 20) == 0);
+        ::close(file);
+        chunk_store store;
+        CHECK(store.open(store_of(64, overflow_policy::drop_newest, disk.path().c_str())) ==
+              ENOSPC);
+        CHECK(::access(disk.path().c_str(), F_OK) != 0);
+        ::unlink(filler.c_str());
+    }
+
+    TEST_CASE("a file size limit is an error and no signal") {
+        const scratch_file file;
+        in_child([&] {
+            const rlimit limit{2 << 20, 2 << 20};
+            ::setrlimit(RLIMIT_FSIZE, &limit);
+            chunk_store store;
+            if (store.open(store_of(16384, overflow_policy::drop_newest, file.path())) != 0)
+                return false;
+            store_writer writer(store, 1);
+            for (int i = 0; i < 20'000 && write_error(store) == 0; ++i) {
+                writer.write(100);
+                std::this_thread::sleep_for(100us);
+            }
+            const bool seen = write_error(store) == EFBIG;
+            writer.write(600 * records_per_chunk);
+            writer.hand_over();
+            store.close();
+            auto read = trace::reader::open(file.path());
+            return seen && read && writer.dropped() != 0 &&
+                   find_records(*read)[1].records == numbers(writer.written());
+        });
+    }
+
+    TEST_CASE("no chunk at all: everything is dropped, nothing breaks") {
+        const scratch_file file;
+        for (const auto policy : {overflow_policy::drop_newest, overflow_policy::overwrite_oldest,
+                                  overflow_policy::wait}) {
+            CAPTURE(static_cast<int>(policy));
+            allocation = [](std::uint64_t end) { return end > trace::file_header_bytes ? EIO : 0; };
+            chunk_store store;
+            REQUIRE(store.open(store_of(64, policy, file.path())) == 0);
+            CHECK(write_error(store) == EIO);
+            store_writer writer(store, 1);
+            CHECK(writer.body() == nullptr);
+            writer.write(10);
+            CHECK(writer.dropped() == 10);
+            CHECK(store.close().empty());
+            store.release_mapping();
+            allocation = nullptr;
+            auto read = trace::reader::open(file.path());
+            REQUIRE(read);
+            CHECK(read->header().chunk_count == 0);
+        }
+    }
+
+    TEST_CASE("a disk that has space again is used again") {
+        const scratch_file file;
+        std::atomic<bool> full{true};
+        allocation = [&](std::uint64_t end) { return full && end > 40 * chunk_bytes ? ENOSPC : 0; };
+        chunk_store store;
+        REQUIRE(store.open(store_of(1024, overflow_policy::drop_newest, file.path())) == 0);
+        store_writer writer(store, 1);
+        writer.write(100 * records_per_chunk);
+        CHECK(writer.dropped() > 0);
+        for (int i = 0; i < 500 && write_error(store) == 0; ++i) std::this_thread::sleep_for(10ms);
+        full = false;
+        for (int i = 0; i < 500 && !writer.write(); ++i) std::this_thread::sleep_for(10ms);
+        const std::uint64_t dropped = writer.dropped();
+        writer.write(100);
+        CHECK(writer.dropped() == dropped);
+        store.close();
+        store.release_mapping();
+        allocation = nullptr;
+        auto read = trace::reader::open(file.path());
+        REQUIRE(read);
+        CHECK(read->header().write_error == ENOSPC);  // what is missing stays explained
+        CHECK(find_records(*read)[1].records == numbers(writer.written()));
+    }
+
+    TEST_CASE("a thread that waits for a slow disk is released when the store closes") {
+        const scratch_file file;
+        std::atomic<bool> stuck{true};
+        allocation = [&](std::uint64_t end) {
+            while (stuck && end > 600 * chunk_bytes) std::this_thread::sleep_for(1ms);
+            return 0;
+        };
+        chunk_store store;
+        REQUIRE(store.open(store_of(4096, overflow_policy::wait, file.path())) == 0);
+        std::atomic<bool> released{false};
+        std::thread waiter([&] {
+            store_writer writer(store, 1);
+            while (writer.write()) {
+            }
+            released = true;
+        });
+        std::this_thread::sleep_for(100ms);
+        CHECK_FALSE(released);  // it waits for the helper, which waits for the disk
+        std::thread closer([&] { store.close(); });
+        waiter.join();
+        CHECK(stuck);
+        stuck = false;
+        closer.join();
+        store.release_mapping();
+        allocation = nullptr;
+    }
+
+    TEST_CASE("a killed process leaves every record but the one being written") {
+        const scratch_file file;
+        for (const auto policy :
+             {overflow_policy::drop_newest, overflow_policy::overwrite_oldest}) {
+            CAPTURE(static_cast<int>(policy));
+            int writing[2];
+            REQUIRE(::pipe(writing) == 0);
+            const pid_t child = ::fork();
+            if (child == 0) write_until_killed(file.path(), policy, writing[1]);
+            ::close(writing[1]);
+            char all_three[3];
+            for (char& one : all_three) REQUIRE(::read(writing[0], &one, 1) == 1);
+            ::close(writing[0]);
+            std::this_thread::sleep_for(50ms);
+            ::kill(child, SIGKILL);
+            int status = 0;
+            REQUIRE(::waitpid(child, &status, 0) == child);
+            CHECK(WIFSIGNALED(status));
+            auto read = trace::reader::open(file.path());
+            REQUIRE(read);
+            CHECK(read->header().finished == 0);
+            CHECK(read->header().process_id == static_cast<std::uint32_t>(child));
+            auto threads = find_records(*read);
+            CHECK(threads.size() == 3);
+            for (auto& [thread, found] : threads) {
+                REQUIRE_FALSE(found.records.empty());
+                CHECK(found.records.back() - found.records.front() + 1 == found.records.size());
+            }
+        }
+    }
+
+    TEST_CASE("a process may end without closing its store") {
+        const scratch_file file;
+        std::fflush(nullptr);  // or the child would print it again
+        const pid_t child = ::fork();
+        if (child == 0) {
+            static chunk_store store;
+            if (store.open(store_of(2048, overflow_policy::drop_newest, file.path())) != 0)
+                ::_exit(1);
+            store_writer(store, 1).write(10);
+            std::exit(0);
+        }
+        int status = -1;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        CHECK(status == 0);
+        auto read = trace::reader::open(file.path());
+        REQUIRE(read);
+        CHECK(find_records(*read)[1].records == numbers(10));
+    }
+}
