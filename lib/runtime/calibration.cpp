@@ -21,13 +21,23 @@ constinit bool measured = false;
 constinit recording_cost measured_cost{};
 constinit site calibration_site{"", std::source_location(), site_kind::scope};
 
+// Looks registered, and stands in no trace.
+void prepare_site() noexcept {
+    calibration_site.tag = make_tag(record_kind::scope, 0, 0);
+    calibration_site.duration_limit = site::registered_limit;
+}
+
 // The thread records into scratch memory while this lives.
 class scratch_recording {
 public:
     scratch_recording() noexcept : cursor_(this_thread.cursor), limit_(load_limit()) {
         aim(memory_, memory_ + scratch_bytes - limit_distance);
+        change_gate(this_thread, detail::gate_local, 0);
     }
-    ~scratch_recording() { aim(cursor_, limit_); }
+    ~scratch_recording() {
+        change_gate(this_thread, 0, detail::gate_local);
+        aim(cursor_, limit_);
+    }
     scratch_recording(const scratch_recording&) = delete;
     scratch_recording& operator=(const scratch_recording&) = delete;
     void rewind() noexcept { this_thread.cursor = memory_; }
@@ -51,6 +61,8 @@ void record_scope() noexcept {
 void record_await() noexcept {
     detail::task_state task{};
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
+    task.session = this_thread.session;
+    task.attributes = this_thread.attributes;
     const detail::resumer outside = detail::current_resumer();
     task.before = outside;
     detail::install_task(task);
@@ -76,7 +88,7 @@ std::uint32_t ticks_256_per(Step step, scratch_recording& scratch) noexcept {
 recording_cost measure_recording_cost() noexcept {
     const std::lock_guard lock(measured_mutex);
     if (measured) return measured_cost;
-    register_site(calibration_site);
+    prepare_site();
     scratch_recording scratch;
     measured_cost = {ticks_256_per(record_scope, scratch), ticks_256_per(record_await, scratch)};
     measured = true;

@@ -63,6 +63,7 @@ bool chunk_pool::recycle() noexcept {
 void chunk_pool::count_overwritten(const chunk_header& chunk) noexcept {
     const std::uint32_t records =
         measure(chunk, chunk_bytes_).records;  // acquires the chunk's word
+    overwritten_.fetch_add(records, std::memory_order_relaxed);
     auto* body = reinterpret_cast<trace::thread_body*>(base_ + chunk.thread_body_offset);
     add_to_counter(chunk.thread_body_offset != 0 ? &body->overwritten : &header().lost_records,
                    records);

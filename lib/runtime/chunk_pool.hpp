@@ -70,6 +70,9 @@ public:
 
     std::size_t free_chunks() const noexcept { return free_.size(); }
     std::uint64_t opened() const noexcept { return opened_.load(std::memory_order_relaxed); }
+    std::uint64_t overwritten() const noexcept {
+        return overwritten_.load(std::memory_order_relaxed);
+    }
 
 private:
     std::uint32_t take_oldest() noexcept;
@@ -84,6 +87,7 @@ private:
     free_queue free_;
     ordered_queue handed_over_;
     alignas(64) std::atomic<std::uint64_t> opened_{0};
+    std::atomic<std::uint64_t> overwritten_{0};
 };
 
 }  // namespace coroscope::runtime

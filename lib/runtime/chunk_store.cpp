@@ -73,6 +73,10 @@ int chunk_store::open(const settings& wanted) noexcept {
 
 trace::file_header& chunk_store::header() noexcept { return state_->parts.header(); }
 
+std::uint64_t chunk_store::overwritten_records() const noexcept {
+    return state_->parts.pool.overwritten();
+}
+
 chunk_header* chunk_store::acquire(std::uint32_t thread, thread_body* body,
                                    std::uint64_t current_task, std::uint64_t ticks) noexcept {
     store_parts& parts = state_->parts;

@@ -69,6 +69,9 @@ public:
     /// Takes a finished task out of the task table; an empty slot if it was not there.
     trace::task_slot take_task(std::uint64_t task) noexcept;
 
+    /// Records lost to overwrite_oldest so far, of all threads.
+    std::uint64_t overwritten_records() const noexcept;
+
     /// Ends recording: acquire() gives nothing from now on, waiters return, the helper ends. Open
     /// chunks are sealed as far as they are written. Replaces the mapping by anonymous memory, so
     /// that a thread that still writes harms nobody; the address space is kept until

@@ -6,6 +6,7 @@
 //   COROSCOPE_POLICY=drop|overwrite|wait
 //   COROSCOPE_LIMIT=bytes      bound of the trace
 //   COROSCOPE_ARGUMENTS=1      capture arguments
+//   COROSCOPE_CLOCK=monotonic  time by CLOCK_MONOTONIC, in every session of the process
 //
 // A program that gained privileges ignores all of them. A child process that inherits the variables
 // writes FILE.PID instead of its parent's file.
@@ -23,6 +24,7 @@
 
 #include "registry.hpp"
 #include "session.hpp"
+#include "sites.hpp"
 
 namespace coroscope::runtime {
 namespace {
@@ -41,16 +43,15 @@ overflow policy_from(const char* text) noexcept {
 }
 
 // The file of this process: the one named, or FILE.PID where a parent process has that one already.
-void own_path(char (&path)[4096], const char* named) noexcept {
+// False where the name is too long for one.
+bool own_path(char (&path)[4096], const char* named) noexcept {
     char self[24];
     std::snprintf(self, sizeof self, "%ld", static_cast<long>(::getpid()));
     const char* owner = ::secure_getenv(owner_variable);
-    if (owner != nullptr && std::strcmp(owner, self) != 0) {
-        std::snprintf(path, sizeof path, "%s.%s", named, self);
-    } else {
-        std::snprintf(path, sizeof path, "%s", named);
-        ::setenv(owner_variable, self, 1);
-    }
+    const bool inherited = owner != nullptr && std::strcmp(owner, self) != 0;
+    const int length = std::snprintf(path, sizeof path, inherited ? "%s.%s" : "%s", named, self);
+    if (!inherited) ::setenv(owner_variable, self, 1);
+    return length > 0 && static_cast<std::size_t>(length) < sizeof path;
 }
 
 void stop_environment_session() noexcept {
@@ -59,10 +60,19 @@ void stop_environment_session() noexcept {
     environment_session = 0;
 }
 
-void before_fork() noexcept { registry_mutex().lock(); }
-void after_fork_in_parent() noexcept { registry_mutex().unlock(); }
-void after_fork_in_child() noexcept {
+// The child finds every lock free, whatever its parent's other threads were doing.
+void before_fork() noexcept {
+    sessions_mutex().lock();
+    sites_mutex().lock();
+    registry_mutex().lock();
+}
+void after_fork_in_parent() noexcept {
     registry_mutex().unlock();
+    sites_mutex().unlock();
+    sessions_mutex().unlock();
+}
+void after_fork_in_child() noexcept {
+    after_fork_in_parent();
     environment_session = 0;
     reset_after_fork();
 }
@@ -72,7 +82,7 @@ void after_fork_in_child() noexcept {
     const char* named = ::secure_getenv("COROSCOPE_TRACE");
     if (named == nullptr || *named == '\0') return;
     static char path[4096];
-    own_path(path, named);
+    if (!own_path(path, named)) return;
     profile_options options{.output = path, .all_threads = true};
     options.policy = policy_from(::secure_getenv("COROSCOPE_POLICY"));
     options.record_arguments = equal(::secure_getenv("COROSCOPE_ARGUMENTS"), "1");

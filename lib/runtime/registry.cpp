@@ -272,7 +272,10 @@ session* effective_session(const thread_state& thread) noexcept {
     return find_session(effective_generation(thread));
 }
 
-store_use::store_use(thread_record& record, std::uint32_t generation) noexcept : record_(record) {
+store_use::store_use(thread_record& record, std::uint32_t generation) noexcept
+    : record_(record), before_(record.busy.load(std::memory_order_relaxed)) {
+    // In a signal handler that interrupted another stay: that one must stay visible.
+    if (before_ != 0 && before_ != generation) return;
     // Sequentially consistent, as a stop is: either it sees us and waits, or we see that it began.
     record.busy.store(generation, std::memory_order_seq_cst);
     for (session& each : sessions) {
@@ -283,7 +286,7 @@ store_use::store_use(thread_record& record, std::uint32_t generation) noexcept :
 }
 
 store_use::~store_use() {
-    record_.busy.store(0, std::memory_order_release);  // pairs with wait_until_unused()
+    record_.busy.store(before_, std::memory_order_release);  // pairs with wait_until_unused()
 }
 
 thread_record* register_thread(thread_state& thread) noexcept {

@@ -88,7 +88,7 @@ std::uint32_t effective_generation(const thread_state& thread) noexcept;
 /// That session, or null. It may end at any time: its store is reached by store_use only.
 session* effective_session(const thread_state& thread) noexcept;
 
-/// A thread's stay in the store of a live session, whose stop waits for its end. Not to be nested.
+/// A thread's stay in the store of a live session, whose stop waits for its end.
 class store_use {
 public:
     store_use(thread_record& record, std::uint32_t generation) noexcept;
@@ -101,6 +101,7 @@ public:
 
 private:
     thread_record& record_;
+    std::uint32_t before_;
     session* owner_ = nullptr;
 };
 

@@ -51,8 +51,9 @@ struct finished_scope {
 // A scope that began before the session is cut to it.
 void clip(finished_scope& scope, std::uint64_t end) noexcept {
     const session* owner = effective_session(this_thread);
-    if (owner == nullptr || scope.start >= owner->start_ticks) return;
-    scope.start = std::min(owner->start_ticks, end);
+    const std::uint64_t session_start = owner == nullptr ? 0 : owner->start_ticks.load(std::memory_order_relaxed);
+    if (scope.start >= session_start) return;
+    scope.start = std::min(session_start, end);
     scope.duration = end - scope.start;
     scope.flags |= trace::scope_clipped;
 }

@@ -23,9 +23,12 @@ constinit std::uint32_t last_generation = 0;
 constinit std::mutex start_mutex;
 
 // Stores whose sessions are over, but whose memory a thread may still hold in its hands.
-constexpr int retired_limit = 64;
-constinit chunk_store* retired[retired_limit] = {};
-constinit std::uint32_t retired_generation[retired_limit] = {};
+struct retired_store {
+    retired_store* next;
+    chunk_store* store;
+    std::uint32_t generation;
+};
+constinit retired_store* retired = nullptr;
 
 bool held_by_a_thread(std::uint32_t generation) noexcept {
     for (const detail::thread_record* record = first_thread(); record != nullptr; record = record->next) {
@@ -40,29 +43,32 @@ bool held_by_a_thread(std::uint32_t generation) noexcept {
 // Unmaps what no thread can touch any more. Address space of the rest is kept; its memory is gone.
 void reap_retired() noexcept {
     const std::lock_guard lock(registry_mutex());
-    for (int at = 0; at < retired_limit; ++at) {
-        if (retired[at] == nullptr || held_by_a_thread(retired_generation[at])) continue;
-        retired[at]->release_mapping();
-        delete retired[at];
-        retired[at] = nullptr;
+    for (retired_store** at = &retired; *at != nullptr;) {
+        retired_store* entry = *at;
+        if (held_by_a_thread(entry->generation)) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        entry->store->release_mapping();
+        delete entry->store;
+        delete entry;
     }
 }
 
-// A store that finds no place here keeps its address space for good, which is all it costs.
+// Without memory for the entry the store keeps its address space for good, which is all it costs.
 void retire(chunk_store* store, std::uint32_t generation) noexcept {
-    for (int at = 0; at < retired_limit; ++at) {
-        if (retired[at] != nullptr) continue;
-        retired[at] = store;
-        retired_generation[at] = generation;
-        return;
-    }
+    auto* entry = new (std::nothrow) retired_store{retired, store, generation};
+    if (entry != nullptr) retired = entry;
 }
+
+constexpr std::uint64_t fewest_chunks = 2;  // one for names, one for records
 
 session* free_slot() noexcept {
     session* table = session_table();
     session* end = table + session_slots;
     session* found = std::find_if(table, end, [](const session& each) {
-        return each.generation.load(std::memory_order_acquire) == 0 && each.store == nullptr;
+        return each.generation.load(std::memory_order_acquire) == 0;
     });
     return found == end ? nullptr : found;
 }
@@ -100,15 +106,14 @@ void open_gates() noexcept {
 void go_live(session& slot, const profile_options& options, chunk_store* store) noexcept {
     const std::uint32_t generation = ++last_generation;
     slot.store = store;
-    slot.all_threads = options.all_threads;
-    slot.record_arguments = options.record_arguments;
-    slot.task_table = options.policy == overflow::overwrite_oldest;
+    slot.record_arguments.store(options.record_arguments, std::memory_order_relaxed);
+    slot.task_table.store(options.policy == overflow::overwrite_oldest, std::memory_order_relaxed);
     slot.late_records.store(0, std::memory_order_relaxed);
     slot.lost_records.store(0, std::memory_order_relaxed);
+    slot.departed_losses.store(0, std::memory_order_relaxed);
     const trace::clock_point start = take_clock_point();
     store->header().start = start;
-    store->header().last = start;
-    slot.start_ticks = start.ticks;
+    slot.start_ticks.store(start.ticks, std::memory_order_relaxed);
     slot.generation.store(generation, std::memory_order_release);
     slot.live.store(true, std::memory_order_release);  // pairs with find_session()
     define_all_sites(*store);
@@ -120,6 +125,8 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
 
 }  // namespace
 
+std::mutex& sessions_mutex() noexcept { return start_mutex; }
+
 start_result start_session(const profile_options& options) noexcept {
     const std::lock_guard lock(start_mutex);
     detail::thread_state& thread = detail::this_thread;
@@ -130,9 +137,12 @@ start_result start_session(const profile_options& options) noexcept {
     reap_retired();
     session* slot = free_slot();
     if (slot == nullptr) return {0, "Too many sessions record at once.", EBUSY};
+    const chunk_store::settings settings = store_settings(options);
+    if (settings.limit_bytes < trace::file_header_bytes + fewest_chunks * settings.chunk_bytes)
+        return {0, "The limit leaves no room for a trace.", EINVAL};
     auto* store = new (std::nothrow) chunk_store;
     if (store == nullptr) return {0, "There is no memory for a session.", ENOMEM};
-    if (const int error = store->open(store_settings(options)); error != 0) {
+    if (const int error = store->open(settings); error != 0) {
         delete store;
         return {0, options.output != nullptr ? "The trace file cannot be created." : "There is no memory for a trace.",
                 error};
@@ -146,7 +156,11 @@ trace::buffer stop_session(std::uint32_t generation) noexcept {
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
     if (slot == nullptr) return {};
-    slot->live.store(false, std::memory_order_seq_cst);  // pairs with refill()
+    {
+        // Whoever defines a site in the live stores is done with this one when we go on.
+        const std::lock_guard definitions(sites_mutex());
+        slot->live.store(false, std::memory_order_seq_cst);  // pairs with store_use
+    }
     cut_off(generation);
     {
         const std::lock_guard registry(registry_mutex());
@@ -154,7 +168,8 @@ trace::buffer stop_session(std::uint32_t generation) noexcept {
             global_generation().store(0, std::memory_order_release);
     }
     slot->store->header().late_records = slot->late_records.load(std::memory_order_relaxed);
-    slot->store->header().lost_records = slot->lost_records.load(std::memory_order_relaxed);
+    __atomic_fetch_add(&slot->store->header().lost_records, slot->lost_records.load(std::memory_order_relaxed),
+                       __ATOMIC_RELAXED);
     trace::buffer trace = slot->store->close();
     wait_until_unused(generation);
     {
@@ -171,7 +186,10 @@ session_status session_health(std::uint32_t generation) noexcept {
     session* slot = find_session(generation);
     if (slot == nullptr) return {session_state::stopped, "", 0, 0};
     session_status status{session_state::recording, "", 0, 0};
-    status.lost_records = slot->lost_records.load(std::memory_order_relaxed);
+    status.lost_records = slot->lost_records.load(std::memory_order_relaxed) +
+                          slot->departed_losses.load(std::memory_order_relaxed) +
+                          __atomic_load_n(&slot->store->header().lost_records, __ATOMIC_RELAXED) +
+                          slot->store->overwritten_records();
     status.error_number =
         static_cast<int>(__atomic_load_n(&slot->store->header().write_error, __ATOMIC_RELAXED));
     if (status.error_number != 0) status.message = "The trace cannot grow: records may be lost.";
@@ -179,8 +197,7 @@ session_status session_health(std::uint32_t generation) noexcept {
     for (const detail::thread_record* record = first_thread(); record != nullptr; record = record->next) {
         for (const binding& bound : record->bindings) {
             if (bound.generation.load(std::memory_order_acquire) != generation) continue;
-            status.lost_records += __atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED) +
-                                   __atomic_load_n(&bound.body->overwritten, __ATOMIC_RELAXED);
+            status.lost_records += __atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED);
         }
     }
     return status;

@@ -4,6 +4,7 @@
 // Starting and stopping sessions. Thread-safe.
 
 #include <cstdint>
+#include <mutex>
 
 #include <coroscope/profile.hpp>
 
@@ -14,6 +15,9 @@ struct start_result {
     const char* message = "";
     int error_number = 0;
 };
+
+/// Held while a session starts or stops. Taken before the locks of sites and registry.
+std::mutex& sessions_mutex() noexcept;
 
 /// Starts a session. One of this thread is not installed into the thread's context yet.
 start_result start_session(const profile_options& options) noexcept;

@@ -31,7 +31,7 @@ struct site_entry {
     trace::site_body body;
 };
 
-constinit std::mutex sites_mutex;
+constinit std::mutex mutex;
 constinit site_entry* known_sites = nullptr;
 constinit std::uint32_t last_string = no_id;
 constinit std::uint32_t last_site = no_id;
@@ -171,8 +171,10 @@ void register_locked(site& where) noexcept {
 
 }  // namespace
 
+std::mutex& sites_mutex() noexcept { return mutex; }
+
 bool register_site(site& where) noexcept {
-    const std::lock_guard lock(sites_mutex);
+    const std::lock_guard lock(mutex);
     register_locked(where);
     return is_registered(where);
 }
@@ -180,7 +182,7 @@ bool register_site(site& where) noexcept {
 site* intern_location(const void* location, site_kind kind) noexcept {
     const void* key = interned_key(location, kind);
     if (site* found = find_interned(key)) return found;
-    const std::lock_guard lock(sites_mutex);
+    const std::lock_guard lock(mutex);
     if (site* found = find_interned(key)) return found;
     const std::source_location where = detail::location_at(location);
     const std::string_view name = function_name(where.function_name());
@@ -196,7 +198,7 @@ site* intern_operation(const char* type, const char* operation) noexcept {
                        reinterpret_cast<std::uintptr_t>(type) * 0x9e3779b97f4a7c15U;
     const void* key = reinterpret_cast<const void*>(mixed | 1);
     if (site* found = find_interned(key)) return found;
-    const std::lock_guard lock(sites_mutex);
+    const std::lock_guard lock(mutex);
     if (site* found = find_interned(key)) return found;
     const char* head = *type == '\0' ? "" : copy_text(type, ".");
     auto* made = new (std::nothrow) site(copy_text(head, operation), std::source_location(), site_kind::operation);
@@ -206,7 +208,7 @@ site* intern_operation(const char* type, const char* operation) noexcept {
 }
 
 void define_all_sites(chunk_store& store) noexcept {
-    const std::lock_guard lock(sites_mutex);
+    const std::lock_guard lock(mutex);
     for (string_entry* bucket : string_table) {
         for (const string_entry* entry = bucket; entry != nullptr; entry = entry->next) define(store, *entry);
     }

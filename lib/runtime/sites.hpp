@@ -6,6 +6,7 @@
 // lock, looking up an interned location does not.
 
 #include <cstdint>
+#include <mutex>
 
 #include <coroscope/site.hpp>
 
@@ -29,8 +30,11 @@ site* intern_location(const void* location, site_kind kind) noexcept;
 /// just the operation where the type is empty.
 site* intern_operation(const char* type, const char* operation) noexcept;
 
-/// Writes the definitions of all sites so far. To be called before the session goes live, and again
-/// for what was registered meanwhile: under the registry's lock.
+/// Held while a site gets its id and its definition goes to the live stores.
+std::mutex& sites_mutex() noexcept;
+
+/// Writes the definitions of all sites so far. To be called once the session is live, so that what is
+/// registered meanwhile is not missed.
 void define_all_sites(chunk_store& store) noexcept;
 
 }  // namespace coroscope::runtime

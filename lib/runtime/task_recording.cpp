@@ -229,19 +229,24 @@ void rebind(std::uint32_t session_generation) noexcept {
 namespace coroscope::runtime {
 
 void keep_in_task_table(const trace::task_slot& slot) noexcept {
-    session* owner = effective_session(this_thread);
-    if (owner == nullptr || !owner->task_table) return;
-    owner->store->put_task(slot);
+    if (this_thread.record == nullptr) return;
+    const store_use use(*this_thread.record, effective_generation(this_thread));
+    if (use.owner() != nullptr && use.owner()->task_table) use.owner()->store->put_task(slot);
 }
 
 void drop_from_task_table(std::uint64_t task) noexcept {
-    session* owner = effective_session(this_thread);
-    if (owner == nullptr || !owner->task_table) return;
-    const trace::task_slot slot = owner->store->take_task(task);
+    if (this_thread.record == nullptr) return;
+    trace::task_slot slot{};
+    {
+        const store_use use(*this_thread.record, effective_generation(this_thread));
+        if (use.owner() != nullptr && use.owner()->task_table) slot = use.owner()->store->take_task(task);
+    }
     if (slot.task == 0) return;
     if (char* at = reserve())
         write_record(at, slot.spawn_ticks, make_tag(record_kind::spawn, slot.site, slot.flags | trace::spawn_adopted),
                      slot.task, slot.parent);
+    else
+        keep_in_task_table(slot);  // the ring may hold records of it
 }
 
 }  // namespace coroscope::runtime
