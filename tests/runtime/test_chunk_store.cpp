@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -87,8 +86,7 @@ TEST_SUITE("chunk store") {
             CHECK(find_records(read)[1].records == numbers(0, 100 * records_per_chunk + 5));
             for (const trace::chunk_view& chunk : read.chunks())
                 CHECK(chunk.header.state == trace::chunk_state::sealed);
-            CHECK(read.header().chunk_count ==
-                  103);  // two for metadata; the reserve is cut off
+            CHECK(read.header().chunk_count == 103);  // two for metadata; the reserve is cut off
             CHECK(read.header().write_error == 0);
             CHECK(read.header().last.ticks > read.header().start.ticks);
         }

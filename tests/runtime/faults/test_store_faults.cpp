@@ -3,7 +3,6 @@
 // What a system refuses a chunk store: disk space, file size, allocation. Each case ends with a
 // trace that is whole up to there, the errno in its header, and the process alive.
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -21,9 +20,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "../../support/skip.hpp"
 #include "../store_writer.hpp"
 #include "lib/runtime/chunk.hpp"
+#include "skip.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;

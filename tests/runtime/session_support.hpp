@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Sessions under test: known sequences of scopes, and what a loaded trace holds of them.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <coroscope/analysis/load.hpp>
+#include <coroscope/coroscope.hpp>
+#include <doctest/doctest.h>
+
+namespace coroscope::test {
+
+/// Step `number` of a thread's sequence: one scope, whose label tells the number's place in a cycle.
+inline void step(std::uint64_t number) {
+    switch (number % 5) {
+        case 0: {
+            COROSCOPE("step 0");
+            break;
+        }
+        case 1: {
+            COROSCOPE("step 1");
+            break;
+        }
+        case 2: {
+            COROSCOPE("step 2");
+            break;
+        }
+        case 3: {
+            COROSCOPE("step 3");
+            break;
+        }
+        default: {
+            COROSCOPE("step 4");
+            break;
+        }
+    }
+}
+
+inline void steps(std::uint64_t count) {
+    for (std::uint64_t number = 0; number < count; ++number) step(number);
+}
+
+inline bool is_step(std::string_view label) { return label.starts_with("step "); }
+
+inline analysis::trace load(const trace::buffer& bytes) {
+    REQUIRE_FALSE(bytes.empty());
+    auto loaded = analysis::load(bytes);
+    REQUIRE(loaded);
+    for (const std::string& warning : loaded->health.warnings) FAIL_CHECK(warning);
+    CHECK(loaded->health.damaged_chunks == 0);
+    return std::move(*loaded);
+}
+
+inline analysis::trace load(const std::string& path) {
+    auto loaded = analysis::load(path);
+    REQUIRE_MESSAGE(loaded, path);
+    for (const std::string& warning : loaded->health.warnings) FAIL_CHECK(warning);
+    CHECK(loaded->health.damaged_chunks == 0);
+    return std::move(*loaded);
+}
+
+inline const std::string& label_of(const analysis::trace& trace, const analysis::event& event) {
+    REQUIRE(event.name < trace.strings.size());
+    return trace.strings[event.name];
+}
+
+inline std::size_t count(const analysis::trace& trace, std::string_view label) {
+    std::size_t found = 0;
+    for (const analysis::event& event : trace.events) found += label_of(trace, event) == label ? 1U : 0U;
+    return found;
+}
+
+inline const analysis::event* find(const analysis::trace& trace, std::string_view label) {
+    for (const analysis::event& event : trace.events)
+        if (label_of(trace, event) == label) return &event;
+    return nullptr;
+}
+
+/// The steps of each thread, as the digits of their labels, in the order of their starts.
+inline std::vector<std::string> steps_by_thread(const analysis::trace& trace) {
+    std::vector<std::string> found(trace.threads.size());
+    for (const analysis::event& event : trace.events) {
+        const std::string& label = label_of(trace, event);
+        if (!is_step(label)) continue;
+        REQUIRE(event.thread < found.size());
+        found[event.thread] += label.back();
+    }
+    return found;
+}
+
+inline std::uint64_t count_steps(const analysis::trace& trace) {
+    std::uint64_t all = 0;
+    for (const std::string& digits : steps_by_thread(trace)) all += digits.size();
+    return all;
+}
+
+/// Is it a stretch of the sequence without a gap?
+inline bool is_sequence(std::string_view digits) {
+    for (std::size_t at = 1; at < digits.size(); ++at)
+        if (digits[at] != (digits[at - 1] == '4' ? '0' : digits[at - 1] + 1)) return false;
+    return true;
+}
+
+/// Is it the sequence from its beginning?
+inline bool is_whole_sequence(std::string_view digits) {
+    return digits.empty() || (digits.front() == '0' && is_sequence(digits));
+}
+
+}  // namespace coroscope::test

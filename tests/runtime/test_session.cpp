@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What one session does: whom it records, when it is refused, how it ends.
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <sys/stat.h>
+
+#include "session_support.hpp"
+#include "store_writer.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+constexpr const char* already_enabled = "Profiler is already enabled on this thread.";
+
+template <class Body>
+void on_another_thread(Body body) {
+    std::thread(std::move(body)).join();
+}
+
+std::int64_t monotonic_ns() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+static_assert(sizeof(detail::thread_state) <= 128);
+
+}  // namespace
+
+TEST_SUITE("session") {
+    TEST_CASE("a session records its thread from construction to stop") {
+        steps(3);
+        profile session;
+        CHECK(session.status().state == session_state::recording);
+        CHECK(std::strcmp(session.status().message, "") == 0);
+        steps(10);
+        const trace::buffer bytes = session.stop();
+        steps(3);
+        const analysis::trace trace = load(bytes);
+        REQUIRE(trace.threads.size() == 1);
+        CHECK(steps_by_thread(trace)[0] == "0123401234");
+        CHECK(trace.health.finished);
+        CHECK_FALSE(trace.health.lost_records());
+        CHECK_FALSE(trace.all_threads);
+        CHECK(session.status().state == session_state::stopped);
+    }
+
+    TEST_CASE("a second session on a thread is refused and says why; the first goes on") {
+        profile first;
+        {
+            profile second;
+            CHECK(second.status().state == session_state::refused);
+            CHECK(std::strcmp(second.status().message, already_enabled) == 0);
+            CHECK(second.status().error_number != 0);
+            profile third{{.all_threads = true}};
+            CHECK(std::strcmp(third.status().message, already_enabled) == 0);
+            CHECK(second.stop().empty());
+            steps(5);
+        }
+        steps(5);
+        CHECK(count_steps(load(first.stop())) == 10);
+    }
+
+    TEST_CASE("a disabled session does nothing and hinders none") {
+        profile disabled{{.enabled = false}};
+        CHECK(disabled.status().state == session_state::disabled);
+        profile session;
+        CHECK(session.status().state == session_state::recording);
+        steps(1);
+        CHECK(disabled.stop().empty());
+        CHECK(count_steps(load(session.stop())) == 1);
+    }
+
+    TEST_CASE("a session of one thread leaves the others alone, but for the work that it hands them") {
+        profile session;
+        on_another_thread([] { steps(7); });
+        on_another_thread(propagate([] { steps(5); }));
+        const analysis::trace trace = load(session.stop());
+        CHECK(count_steps(trace) == 5);
+    }
+
+    TEST_CASE("two threads record into sessions of their own at once") {
+        profile mine;
+        steps(1);
+        on_another_thread([] {
+            profile theirs;
+            CHECK(theirs.status().state == session_state::recording);
+            steps(2);
+            CHECK(count_steps(load(theirs.stop())) == 2);
+        });
+        steps(2);
+        CHECK(count_steps(load(mine.stop())) == 3);
+    }
+
+    TEST_CASE("beside a process-wide session a thread's own takes its work, the other takes the rest") {
+        profile mine;
+        on_another_thread([] {
+            profile everything{{.all_threads = true}};
+            REQUIRE(everything.status().state == session_state::recording);
+            steps(4);
+            on_another_thread([] { steps(8); });
+            const analysis::trace trace = load(everything.stop());
+            CHECK(count_steps(trace) == 12);
+            CHECK(trace.all_threads);
+        });
+        steps(3);
+        CHECK(count_steps(load(mine.stop())) == 3);
+    }
+
+    TEST_CASE("the process-wide session takes over where a thread's own ends") {
+        profile mine;
+        std::optional<profile> everything;
+        on_another_thread([&] { everything.emplace(profile_options{.all_threads = true}); });
+        REQUIRE(everything->status().state == session_state::recording);
+        steps(3);
+        CHECK(count_steps(load(mine.stop())) == 3);
+        steps(4);
+        CHECK(count_steps(load(everything->stop())) == 4);
+    }
+
+    TEST_CASE("a process-wide session is refused while another one records") {
+        profile everything{{.all_threads = true}};
+        on_another_thread([] {
+            profile local;
+            CHECK(std::strcmp(local.status().message, already_enabled) == 0);
+            profile wide{{.all_threads = true}};
+            CHECK(std::strcmp(wide.status().message, already_enabled) == 0);
+        });
+        CHECK_FALSE(everything.stop().empty());
+    }
+
+    TEST_CASE("stopping twice changes nothing") {
+        profile session;
+        CHECK_FALSE(session.stop().empty());
+        CHECK(session.stop().empty());
+        CHECK(session.status().state == session_state::stopped);
+    }
+
+    TEST_CASE("a session that is destroyed without a stop leaves a finished file") {
+        const scratch_file file;
+        {
+            profile session{{.output = file.path()}};
+            steps(9);
+        }
+        const analysis::trace trace = load(std::string(file.path()));
+        CHECK(trace.health.finished);
+        CHECK(count_steps(trace) == 9);
+    }
+
+    TEST_CASE("a session may be stopped on another thread, and its own thread starts the next") {
+        auto session = std::make_unique<profile>();
+        steps(2);
+        on_another_thread([&] { CHECK(count_steps(load(session->stop())) == 2); });
+        steps(2);
+        profile next;
+        CHECK(next.status().state == session_state::recording);
+        steps(1);
+        CHECK(count_steps(load(next.stop())) == 1);
+    }
+
+    TEST_CASE("a context from a session that is over finds nothing") {
+        profile first;
+        const context old = current_context();
+        CHECK(old.session != 0);
+        first.stop();
+        {
+            const context_guard guard(old);
+            steps(3);
+        }
+        profile second;
+        CHECK(current_context().session != old.session);
+        {
+            const context_guard guard(old);
+            steps(5);
+        }
+        steps(1);
+        CHECK(count_steps(load(second.stop())) == 1);
+    }
+
+    TEST_CASE("work under a context whose session is over belongs to the process-wide one") {
+        profile first;
+        const context old = current_context();
+        first.stop();
+        profile everything{{.all_threads = true}};
+        on_another_thread([old] {
+            const context_guard guard(old);
+            steps(5);
+        });
+        CHECK(count_steps(load(everything.stop())) == 5);
+    }
+
+    TEST_CASE("a process-wide session has the first scope of threads that never called before, and of those that did") {
+        std::atomic<int> ready{0};
+        std::atomic<bool> started{false};
+        const auto wait_for_start = [&] {
+            ++ready;
+            while (!started) std::this_thread::yield();
+            steps(5);
+        };
+        std::thread stranger(wait_for_start);
+        std::thread known([&] {
+            steps(2);
+            wait_for_start();
+        });
+        std::thread former([&] {
+            profile own;
+            steps(2);
+            own.stop();
+            wait_for_start();
+        });
+        while (ready != 3) std::this_thread::yield();
+        profile everything{{.all_threads = true}};
+        started = true;
+        stranger.join();
+        known.join();
+        former.join();
+        const analysis::trace trace = load(everything.stop());
+        std::size_t whole = 0;
+        for (const std::string& digits : steps_by_thread(trace)) whole += digits == "01234" ? 1U : 0U;
+        CHECK(whole == 3);
+    }
+
+    TEST_CASE("a scope that began under an earlier session is cut to the next one's start") {
+        profile first;
+        auto outer = std::make_optional<record_function>("straddles");
+        {
+            COROSCOPE("straddles, too");
+            first.stop();
+            profile second;
+            steps(1);
+            outer.reset();
+            const analysis::trace trace = load(second.stop());
+            const analysis::event* event = find(trace, "step 0");
+            REQUIRE(event != nullptr);
+            CHECK(event->start_ns >= 0);
+        }
+        profile third;
+        steps(1);
+        CHECK(count_steps(load(third.stop())) == 1);
+    }
+
+    TEST_CASE("a path that cannot be written refuses the session with its errno") {
+        const scratch_file file;
+        const auto refusal = [](const std::string& path) {
+            profile session{{.output = path.c_str()}};
+            steps(2);
+            const session_status status = session.status();
+            CHECK(status.state == session_state::refused);
+            CHECK(std::strlen(status.message) > 0);
+            CHECK(session.stop().empty());
+            CHECK(session.status().state == session_state::refused);
+            return status.error_number;
+        };
+        CHECK(refusal(file.folder() + "/none/trace.cst") == ENOENT);
+        CHECK(refusal(file.folder()) == EISDIR);
+        CHECK(refusal("/proc/self/status/trace.cst") == ENOTDIR);
+        profile session{{.output = file.path()}};
+        CHECK(session.status().state == session_state::recording);
+    }
+
+    TEST_CASE("a limit without room for a trace refuses the session") {
+        profile session{{.limit_bytes = 8192, .chunk_bytes = 4096}};
+        CHECK(session.status().state == session_state::refused);
+        CHECK(session.status().error_number == EINVAL);
+        profile smallest{{.limit_bytes = 3 * 4096, .chunk_bytes = 4096}};
+        CHECK(smallest.status().state == session_state::recording);
+    }
+
+    TEST_CASE("the recorder's own cost is measured and stands in the trace") {
+        profile session;
+        const analysis::trace trace = load(session.stop());
+        CHECK(trace.scope_cost_ns > 0.5);
+        CHECK(trace.scope_cost_ns < 20'000);
+        CHECK(trace.await_cost_ns > trace.scope_cost_ns / 4);
+        CHECK(trace.await_cost_ns < 50'000);
+        CHECK(trace.sites.empty());
+    }
+
+    TEST_CASE("a scope's time is CLOCK_MONOTONIC's, within 1 % over 50 ms") {
+        profile session;
+        const std::int64_t begin = monotonic_ns();
+        {
+            COROSCOPE("50 ms");
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+        const auto measured = static_cast<double>(monotonic_ns() - begin);
+        const analysis::trace trace = load(session.stop());
+        const analysis::event* event = find(trace, "50 ms");
+        REQUIRE(event != nullptr);
+        CHECK(static_cast<double>(event->end_ns - event->start_ns) == doctest::Approx(measured).epsilon(0.01));
+    }
+
+    TEST_CASE("a label longer than a chunk is lost and counted, and hurts nothing behind it") {
+        profile session{{.limit_bytes = 64 * 4096, .chunk_bytes = 4096}};
+        steps(3);
+        { const record_function range(std::string(5000, 'x')); }
+        steps(3);
+        const analysis::trace trace = load(session.stop());
+        CHECK(count_steps(trace) == 6);
+        CHECK(trace.health.dropped_newest >= 1);
+    }
+}
