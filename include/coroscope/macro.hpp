@@ -35,8 +35,8 @@
 
 #define COROSCOPE_DETAIL_SCOPE(label, kind, category, level)                                       \
     COROSCOPE_DETAIL_SITE(COROSCOPE_DETAIL_UNIQUE(site), label, kind, category, level, "");        \
-    [[maybe_unused]] const ::coroscope::detail::select_scope<                                      \
-        ::coroscope::detail::compiled_in(category, level), COROSCOPE_DETAIL_UNIQUE(site)>::type    \
+    [[maybe_unused]] const ::coroscope::detail::selected_scope<                                    \
+        ::coroscope::detail::compiled_in(category, level), COROSCOPE_DETAIL_UNIQUE(site)>          \
         COROSCOPE_DETAIL_UNIQUE(scope)
 
 #define COROSCOPE(label) COROSCOPE_DETAIL_SCOPE("" label, scope, "", 0)

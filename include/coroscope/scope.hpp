@@ -82,4 +82,8 @@ struct select_scope<false, Site> {
     using type = no_scope;
 };
 
+/// An alias, because the macros stand in templates and elsewhere alike, without `typename`.
+template <bool Enabled, site& Site>
+using selected_scope = typename select_scope<Enabled, Site>::type;
+
 }  // namespace coroscope::detail
