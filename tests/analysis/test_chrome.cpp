@@ -210,6 +210,15 @@ TEST_CASE("an arrow leads from the spawn and from the wake to the slice that fol
     CHECK(to == std::map<std::string, long long>{{"0x1", 200}, {"0x2", 700}});
 }
 
+TEST_CASE("an arrow of a hand-over starts before the slice it leads to, or viewers lose it") {
+    trace made = task_trace();
+    made.awaits[0].wake_ns = made.awaits[0].resume_ns;
+    const json document = parse_json(exported(made));
+    const json& wake = *named(document, "wake").at(0);
+    CHECK(wake["ts"].nanoseconds() == 699);
+    CHECK(wake["bind_id"].text == "0x2");
+}
+
 TEST_CASE("an arrow whose source nobody saw is not drawn at all") {
     trace made = task_trace();
     made.tasks[0].spawn_thread = none;

@@ -83,7 +83,12 @@ void chrome_events::write_flows_to(std::uint32_t index) {
 void chrome_events::write_flow_source(std::uint32_t thread, std::int64_t time_ns,
                                       std::uint32_t task, std::uint32_t to, std::string_view name) {
     if (thread >= from_.threads.size() || to >= from_.slices.size() || flow_to_slice_[to]) return;
-    if (time_ns > from_.slices[to].start_ns || time_ns < 0) return;
+    // Of events at one time Perfetto takes the longer first, here the slice before what led to it,
+    // and then loses the arrow. A hand-over therefore stands at the last nanosecond of the slice
+    // that made it.
+    const std::int64_t start_ns = span_of(from_.slices[to]).start_ns;
+    if (time_ns == start_ns) --time_ns;
+    if (time_ns > start_ns || time_ns < 0) return;
     flow_to_slice_[to] = true;
     open_complete({process::threads, thread_lane(thread)}, {time_ns, time_ns}, name,
                   ",\"cat\":\"flow\"");
