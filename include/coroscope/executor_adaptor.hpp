@@ -67,7 +67,7 @@ private:
 template <class Executor>
 class executor_adaptor {
 public:
-    explicit executor_adaptor(Executor executor) : executor_(static_cast<Executor>(executor)) {}
+    explicit executor_adaptor(Executor executor) : executor_(static_cast<Executor&&>(executor)) {}
 
     template <class Callable>
     void execute(Callable&& callable, std::source_location where = std::source_location::current()) {

@@ -31,6 +31,28 @@
 #include <coroscope/detail/promise_returns.hpp>
 
 namespace coroscope {
+
+namespace detail {
+
+/// Around the promise's unhandled_exception(): where that throws on, as generators' do, the coroutine
+/// has ended without a final suspension, and its thread leaves the task here.
+class end_unless_handled {
+public:
+    explicit end_unless_handled(task_state& task) noexcept : task_(&task) {}
+    end_unless_handled(const end_unless_handled&) = delete;
+    end_unless_handled& operator=(const end_unless_handled&) = delete;
+    ~end_unless_handled() {
+        departure leaving;
+        if (task_ != nullptr && finish_task(*task_, leaving)) restore(leaving.before);
+    }
+    void handled() noexcept { task_ = nullptr; }
+
+private:
+    task_state* task_;
+};
+
+}  // namespace detail
+
 inline namespace COROSCOPE_ABI {
 
 #if COROSCOPE_ENABLED
@@ -73,8 +95,10 @@ public:
     }
 
     void unhandled_exception() noexcept(noexcept(std::declval<Promise&>().unhandled_exception())) {
-        task_.flags = static_cast<std::uint16_t>(task_.flags | detail::task_exception);
+        detail::set_flags(task_, detail::task_exception);
+        detail::end_unless_handled handling(task_);
         promise_.unhandled_exception();
+        handling.handled();
     }
 
     /// Theirs first, where they have one, then ours around the result. A label comes off before.

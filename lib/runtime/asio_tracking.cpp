@@ -30,7 +30,7 @@ struct task {
     std::atomic<std::uint32_t> references{1};
     std::uint32_t serial = 0;      ///< of the await that is current
     std::uint64_t id = 0;
-    context carried{};             ///< while it does not run
+    std::uint64_t carried = 0;     ///< session and attributes, while it does not run
     task* awaiter = nullptr;       ///< counted: the task that awaits this one by co_spawn
     std::uint32_t awaiter_serial = 0;
     int entry_line = 0;            ///< line of the co_spawn location that started it, 0 for others
@@ -106,7 +106,7 @@ task* make_task(int entry_line) noexcept {
     auto* made = new (std::nothrow) task;
     if (made == nullptr) return nullptr;
     made->id = detail::new_task_id();
-    made->carried = {made->id, this_thread.session, this_thread.attributes};
+    made->carried = this_thread.carried;
     made->entry_line = entry_line;
     return made;
 }
@@ -121,8 +121,7 @@ void enter(frame& inside, task* entered) noexcept {
     inside.running = retain(entered);
     inside.before = detail::current_resumer();
     const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
-    detail::install((entered->id << trace::mark_thread_bits) | thread, entered->carried.session,
-                    entered->carried.attributes, &detail::any_frame);
+    detail::install((entered->id << trace::mark_thread_bits) | thread, entered->carried, &detail::any_frame);
 }
 
 void push(frame& inside) noexcept {
@@ -182,7 +181,7 @@ void suspend(frame& inside, tracked_handler& handler, const char* type, const ch
     task& waiting = *inside.running;
     const std::uint64_t ticks = now();
     if (inside.continued) record(waiting, record_kind::cancel, ticks, 0, 0, 0);
-    waiting.carried = {waiting.id, this_thread.session, this_thread.attributes};
+    waiting.carried = this_thread.carried;
     record(waiting, record_kind::suspend, ticks, operation_site(type, operation), 0, task_of(inside.before.mark));
     if (is_executor_work(operation))
         record(waiting, record_kind::wake, ticks, 0, this_thread.mark & detail::mark_thread_mask, waiting.id);
@@ -243,7 +242,7 @@ void create_in_frame(frame& inside, tracked_handler& handler, const char* type, 
 // The running task awaits a child that co_spawn made inside this location.
 void await_child(frame& inside, task& child) noexcept {
     task& waiting = *inside.running;
-    waiting.carried = {waiting.id, this_thread.session, this_thread.attributes};
+    waiting.carried = this_thread.carried;
     child.awaiter = retain(&waiting);
     child.awaiter_serial = ++waiting.serial;
     const std::uint64_t ticks = now();

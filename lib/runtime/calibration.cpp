@@ -61,12 +61,12 @@ void record_scope() noexcept {
 void record_await() noexcept {
     detail::task_state task{};
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
-    task.session = this_thread.session;
-    task.attributes = this_thread.attributes;
+    task.carried = this_thread.carried;
     const detail::resumer outside = detail::current_resumer();
     task.before = outside;
     detail::install_task(task);
-    detail::suspend_active(task);
+    detail::departure leaving;
+    detail::suspend_active(task, leaving);
     detail::resume_active(task);
     detail::restore(outside);
 }

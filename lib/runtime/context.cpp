@@ -25,7 +25,8 @@ void record_context(std::uint64_t task, std::uint64_t previous) noexcept {
 
 void install_context(const context& next, detail::task_state* frame) noexcept {
     const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
-    detail::install((next.task << trace::mark_thread_bits) | thread, next.session, next.attributes, frame);
+    detail::install((next.task << trace::mark_thread_bits) | thread,
+                    detail::make_carried(next.session, next.attributes), frame);
 }
 
 // The record belongs to the session of the context that holds while it is written: the one that
@@ -33,7 +34,7 @@ void install_context(const context& next, detail::task_state* frame) noexcept {
 void switch_context(const context& next, detail::task_state* frame) noexcept {
     const std::uint64_t previous = task_of(this_thread.mark);
     if (load_gate() != 0 && next.task != previous) record_context(next.task, previous);
-    const std::uint32_t session = this_thread.session;
+    const std::uint32_t session = detail::carried_session(this_thread.carried);
     install_context(next, frame);
     if (load_gate() != 0 && session != next.session) record_context(next.task, previous);
 }
@@ -41,7 +42,8 @@ void switch_context(const context& next, detail::task_state* frame) noexcept {
 }  // namespace
 
 context current_context() noexcept {
-    return {task_of(this_thread.mark), this_thread.session, this_thread.attributes};
+    return {task_of(this_thread.mark), detail::carried_session(this_thread.carried),
+            detail::carried_attributes(this_thread.carried)};
 }
 
 context_guard::context_guard(const context& next) noexcept
@@ -68,7 +70,7 @@ job_stamp post_job(const void* location) noexcept {
 }
 
 job_run::job_run(const job_stamp& job) noexcept : task_(job.task), exceptions_(std::uncaught_exceptions()) {
-    before_ = {this_thread.mark, this_thread.session, this_thread.attributes, this_thread.frame};
+    before_ = current_resumer();
     install_context({job.task, job.poster.session, job.poster.attributes}, nullptr);
     if (load_gate() == 0) return;
     const std::uint64_t ticks = now();

@@ -7,6 +7,14 @@
 #include "session.hpp"
 
 namespace coroscope {
+namespace {
+
+void carry_session(std::uint32_t generation) noexcept {
+    const std::uint32_t attributes = detail::carried_attributes(detail::this_thread.carried);
+    detail::rebind(detail::make_carried(generation, attributes));
+}
+
+}  // namespace
 
 profile::profile(const profile_options& options) noexcept : all_threads_(options.all_threads) {
     if (!options.enabled) return;
@@ -16,8 +24,8 @@ profile::profile(const profile_options& options) noexcept : all_threads_(options
     last_.error_number = started.error_number;
     last_.state = generation_ == 0 ? session_state::refused : session_state::recording;
     if (generation_ == 0 || all_threads_) return;
-    previous_session_ = detail::this_thread.session;
-    detail::rebind(generation_);
+    previous_session_ = detail::carried_session(detail::this_thread.carried);
+    carry_session(generation_);
 }
 
 profile::~profile() { stop(); }
@@ -33,7 +41,7 @@ trace::buffer profile::stop() noexcept {
     last_ = runtime::session_health(generation_);
     last_.state = session_state::stopped;
     trace::buffer trace = runtime::stop_session(generation_);
-    if (!all_threads_ && detail::this_thread.session == generation_) detail::rebind(previous_session_);
+    if (!all_threads_ && detail::carried_session(detail::this_thread.carried) == generation_) carry_session(previous_session_);
     generation_ = 0;
     return trace;
 }

@@ -263,7 +263,8 @@ session* find_session(std::uint32_t generation) noexcept {
 }
 
 std::uint32_t effective_generation(const thread_state& thread) noexcept {
-    if (find_session(thread.session) != nullptr) return thread.session;
+    const std::uint32_t own = carried_session(thread.carried);
+    if (find_session(own) != nullptr) return own;
     const std::uint32_t all = global.load(std::memory_order_acquire);
     return find_session(all) != nullptr ? all : 0;
 }
@@ -316,7 +317,7 @@ thread_record* register_thread(thread_state& thread) noexcept {
 
 void update_gate(thread_state& thread) noexcept {
     if (register_thread(thread) == nullptr) return;
-    const session* own = find_session(thread.session);
+    const session* own = find_session(carried_session(thread.carried));
     if (own != nullptr) {
         change_gate(thread, gate_local | session_gate(*own), 0);
     } else {

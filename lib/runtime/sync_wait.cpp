@@ -4,7 +4,6 @@
 #include <coroscope/task.hpp>
 
 namespace coroscope::detail {
-inline namespace COROSCOPE_ABI {
 
 void sync_wait_state::wait() noexcept {
     const std::atomic_ref<int> done(done_);
@@ -17,5 +16,4 @@ void sync_wait_state::set() noexcept {
     done.notify_one();
 }
 
-}  // namespace COROSCOPE_ABI
 }  // namespace coroscope::detail

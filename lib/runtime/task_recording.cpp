@@ -136,15 +136,31 @@ std::uint64_t refill_task_ids() noexcept {
     return first;
 }
 
-std::uint32_t await_site_id(const void* location) noexcept {
+// The sites that were asked for last, by address: address (48 bits) | id (16 bits) in one word.
+constexpr std::size_t recent_slots = 256;
+constinit std::atomic<std::uint64_t> recent_sites[recent_slots];
+
+[[gnu::noinline]] std::uint32_t look_up_await_site(const void* location,
+                                                   std::atomic<std::uint64_t>& recent) noexcept {
     site* where = intern_location(location, site_kind::await);
-    return where == nullptr ? 0 : site_id(*where);
+    const std::uint32_t id = where == nullptr ? 0 : site_id(*where);
+    if (id < 1U << 16)
+        recent.store(reinterpret_cast<std::uintptr_t>(location) << 16 | id, std::memory_order_relaxed);
+    return id;
+}
+
+std::uint32_t await_site_id(const void* location) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(location);
+    std::atomic<std::uint64_t>& recent = recent_sites[address / sizeof(void*) % recent_slots];
+    const std::uint64_t entry = recent.load(std::memory_order_relaxed);
+    if (entry >> 16 == address << 16 >> 16) [[likely]]
+        return static_cast<std::uint32_t>(entry & 0xffff);
+    return look_up_await_site(location, recent);
 }
 std::uint32_t await_site_id(site& label) noexcept { return site_id(label); }
 
 void spawn_active(task_state& task, bool started) noexcept {
-    task.session = this_thread.session;
-    task.attributes = this_thread.attributes;
+    task.carried = this_thread.carried;
     task.parent |= task_of(this_thread.mark) << mark_thread_bits;
     if (task.task == 0) task.task = new_task_id();
     task.before.mark = load_gate() != 0 ? record_spawn(task, started) : 0;
@@ -153,15 +169,40 @@ void spawn_active(task_state& task, bool started) noexcept {
     install_task(task);
 }
 
-departure suspend_active(task_state& task) noexcept {
-    departure leaving{false, 0, (task.flags & task_installed) != 0 ? task.before : current_resumer()};
+namespace {
+
+// Word by word: copied as one vector it would wait for the words that were stored just before.
+[[gnu::always_inline]] inline void copy_resumer(resumer& to, const resumer& from) noexcept {
+    to.mark = from.mark;
+    to.carried = from.carried;
+    to.frame = from.frame;
+}
+[[gnu::always_inline]] inline void save_resumer(resumer& to) noexcept {
+    to.mark = this_thread.mark;
+    to.carried = this_thread.carried;
+    to.frame = this_thread.frame;
+}
+
+// What the thread goes back to when the task leaves it: a task that was not installed, because
+// nothing recorded when it was resumed, leaves things as they are.
+[[gnu::always_inline]] inline void take_leave(const task_state& task, resumer& before) noexcept {
+    if ((task.flags & task_installed) != 0) {
+        copy_resumer(before, task.before);
+    } else {
+        save_resumer(before);
+    }
+}
+
+}  // namespace
+
+void suspend_active(task_state& task, departure& leaving) noexcept {
+    take_leave(task, leaving.before);
     if (task.task == 0) task.task = new_task_id();
-    task.session = this_thread.session;
-    task.attributes = this_thread.attributes;
-    set_flags(task, task_suspended, task_installed);
-    if (load_gate() != 0) leaving.ticks = record_suspend(task, leaving.before.mark);
+    task.carried = this_thread.carried;
+    set_flags(task, 0, task_installed);
+    task.suspended = true;
+    leaving.ticks = load_gate() != 0 ? record_suspend(task, leaving.before.mark) : 0;
     task.before.mark = leaving.ticks;
-    return leaving;
 }
 
 void cancel_active(task_state& task, const resumer& before) noexcept {
@@ -171,27 +212,27 @@ void cancel_active(task_state& task, const resumer& before) noexcept {
 }
 
 void resume_active(task_state& task) noexcept {
+    task.suspended = false;
     if ((task.flags & task_entered) != 0) return set_flags(task, 0, task_entered);
     const std::uint64_t suspended_at = task.before.mark;
-    set_flags(task, task_started, task_suspended);
-    task.before = current_resumer();
+    set_flags(task, task_started);
+    save_resumer(task.before);
     install_task(task);
     if (load_gate() != 0) record_resume(task, suspended_at);
 }
 
-departure finish_active(task_state& task) noexcept {
-    departure leaving{false, 0, (task.flags & task_installed) != 0 ? task.before : current_resumer()};
+void finish_active(task_state& task, departure& leaving) noexcept {
+    take_leave(task, leaving.before);
     if (task.task == 0) task.task = new_task_id();
-    if (load_gate() != 0) leaving.ticks = record_finish(task, leaving.before.mark);
-    return leaving;
+    leaving.ticks = load_gate() != 0 ? record_finish(task, leaving.before.mark) : 0;
 }
 
 void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
-    awaited.before = (awaiter.flags & task_installed) != 0 ? awaiter.before : current_resumer();
+    take_leave(awaiter, awaited.before);
     if (awaiter.task == 0) awaiter.task = new_task_id();
-    awaiter.session = this_thread.session;
-    awaiter.attributes = this_thread.attributes;
-    set_flags(awaiter, task_suspended, task_installed);
+    awaiter.carried = this_thread.carried;
+    set_flags(awaiter, 0, task_installed);
+    awaiter.suspended = true;
     set_flags(awaited, task_entered | task_started);
     if (awaited.task == 0) awaited.task = new_task_id();
     awaiter.before.mark = load_gate() != 0 ? record_transfer(awaiter, awaited) : 0;
@@ -199,10 +240,10 @@ void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
 }
 
 void finish_transfer_active(task_state& finished, task_state& resumed) noexcept {
-    resumed.before = (finished.flags & task_installed) != 0 ? finished.before : current_resumer();
+    take_leave(finished, resumed.before);
     if (finished.task == 0) finished.task = new_task_id();
     if (resumed.task == 0) resumed.task = new_task_id();
-    set_flags(resumed, task_entered | task_started, task_suspended);
+    set_flags(resumed, task_entered | task_started);
     if (load_gate() != 0) record_finish_transfer(finished, resumed);
     install_task(resumed);
 }
@@ -216,12 +257,13 @@ void destroy_active(task_state& task) noexcept {
 // The thread may have been registered since `before` was taken: its own part of the mark stays.
 void restore(const resumer& before) noexcept {
     const std::uint64_t thread = this_thread.mark & mark_thread_mask;
-    install((before.mark & ~mark_thread_mask) | thread, before.session, before.attributes, before.frame);
+    install((before.mark & ~mark_thread_mask) | thread, before.carried, before.frame);
 }
 
-void rebind(std::uint32_t session_generation) noexcept {
-    this_thread.session = session_generation;
-    update_gate(this_thread);
+void rebind(std::uint64_t carried) noexcept {
+    const bool same_session = carried_session(this_thread.carried) == carried_session(carried);
+    this_thread.carried = carried;
+    if (!same_session) update_gate(this_thread);
 }
 
 }  // namespace coroscope::detail

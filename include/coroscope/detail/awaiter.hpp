@@ -46,7 +46,7 @@ private:
 
 /// Keeps an awaitable that was made for the await (by the promise's own await_transform or
 /// final_suspend), and its awaiter if that is another object. Never moved.
-template <class Awaitable, bool Own = std::is_reference_v<awaiter_of<Awaitable>>>
+template <class Awaitable, bool Own = !has_member_co_await<Awaitable> && !has_free_co_await<Awaitable>>
 class made_slot {
 public:
     template <class Make>

@@ -22,24 +22,33 @@ concept owned_awaiter = requires(Awaiter& awaiter) { awaiter.coroscope_child(); 
 /// the call threw or returned false, the task runs on.
 class suspension {
 public:
-    explicit suspension(task_state& task) noexcept : task_(&task), leaving_(suspend_task(task)) {}
+    explicit suspension(task_state& task) noexcept : task_(&task), active_(suspend_task(task, leaving_)) {}
     suspension(const suspension&) = delete;
     suspension& operator=(const suspension&) = delete;
     ~suspension() {
-        if (task_ != nullptr) cancel_suspend(*task_, leaving_);
+        if (task_ != nullptr) [[unlikely]]
+            cancel();
     }
 
     void done() noexcept {
         task_ = nullptr;
-        leave(leaving_);
+        if (active_) [[unlikely]]
+            restore(leaving_.before);
     }
     void done(std::coroutine_handle<> next) noexcept {
         done();
-        expect_handover(next.address(), leaving_.ticks);
+        if (active_) [[unlikely]]
+            expect_handover(next.address(), leaving_.ticks);
     }
 
 private:
+    void cancel() noexcept {
+        task_->suspended = false;
+        if (active_) cancel_active(*task_, leaving_.before);
+    }
+
     task_state* task_;
+    bool active_;
     departure leaving_;
 };
 
@@ -85,7 +94,7 @@ public:
     }
 
     decltype(auto) await_resume() {
-        if ((task_->flags & (task_suspended | task_entered)) != 0) resume_task(*task_);
+        if (task_->suspended) resume_task(*task_);
         return resume_value(slot_.awaiter());
     }
 
@@ -136,7 +145,8 @@ public:
 
     bool await_ready() noexcept {
         const bool falls_through = static_cast<bool>(slot_.awaiter().await_ready());
-        if (falls_through) leave(finish_task(*task_));
+        departure leaving;
+        if (falls_through && finish_task(*task_, leaving)) restore(leaving.before);
         return falls_through;
     }
 
@@ -148,14 +158,18 @@ public:
         if constexpr (owned_awaiter<std::remove_reference_t<decltype(awaiter)>>) {
             return awaiter.coroscope_finish(*task_);
         } else if constexpr (std::is_void_v<outcome>) {
-            const departure leaving = finish_task(*task_);
+            departure leaving;
+            const bool active = finish_task(*task_, leaving);
             awaiter.await_suspend(theirs);
-            leave(leaving);
+            if (active) restore(leaving.before);
         } else {
-            const departure leaving = finish_task(*task_);
+            departure leaving;
+            const bool active = finish_task(*task_, leaving);
             auto next = awaiter.await_suspend(theirs);
-            leave(leaving);
-            if constexpr (!std::is_same_v<outcome, bool>) expect_handover(next.address(), leaving.ticks);
+            if (active) restore(leaving.before);
+            if constexpr (!std::is_same_v<outcome, bool>) {
+                if (active) expect_handover(next.address(), leaving.ticks);
+            }
             return next;
         }
     }

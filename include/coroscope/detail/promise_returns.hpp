@@ -35,6 +35,11 @@ struct returned {
     using type = no_parameter;
 };
 template <class Promise>
+    requires requires { typename Promise::returned_type; }
+struct returned<Promise> {
+    using type = typename Promise::returned_type;
+};
+template <class Promise>
     requires requires { &Promise::return_value; }
 struct returned<Promise> : only_parameter<decltype(&Promise::return_value)> {};
 

@@ -25,6 +25,18 @@ class instrumented;
 }  // namespace COROSCOPE_ABI
 
 namespace detail {
+
+/// Where sync_wait() blocks: a futex-like word, set once. The library's, whatever the
+/// switches of those who use it.
+class sync_wait_state {
+public:
+    COROSCOPE_API void wait() noexcept;
+    COROSCOPE_API void set() noexcept;
+
+private:
+    int done_ = 0;
+};
+
 inline namespace COROSCOPE_ABI {
 
 /// Who awaits a task: the coroutine to resume, and its state where it is a task itself.
@@ -49,7 +61,8 @@ public:
         if (next.task != nullptr) {
             finish_and_resume(finished, *next.task);
         } else {
-            leave(finish_task(finished));
+            departure leaving;
+            if (finish_task(finished, leaving)) restore(leaving.before);
         }
         return next.handle;
     }
@@ -76,6 +89,9 @@ public:
         if (state_ == state::error) error_.~exception_ptr();
     }
 
+    /// What a braced list in co_return makes.
+    using returned_type = T;
+
     task<T> get_return_object() noexcept;
     void unhandled_exception() noexcept {
         ::new (static_cast<void*>(&error_)) std::exception_ptr(std::current_exception());
@@ -85,7 +101,7 @@ public:
         requires std::is_convertible_v<Value&&, T>
     void return_value(Value&& value) noexcept(std::is_nothrow_constructible_v<T, Value&&>) {
         if constexpr (std::is_reference_v<T>) {
-            ::new (static_cast<void*>(&value_)) stored(&value);
+            ::new (static_cast<void*>(&value_)) stored(__builtin_addressof(value));
         } else {
             ::new (static_cast<void*>(&value_)) stored(static_cast<Value&&>(value));
         }
@@ -156,16 +172,6 @@ private:
     handle frame_;
 };
 
-/// Where sync_wait() blocks: a futex-like word, set once.
-class sync_wait_state {
-public:
-    COROSCOPE_API void wait() noexcept;
-    COROSCOPE_API void set() noexcept;
-
-private:
-    int done_ = 0;
-};
-
 /// The coroutine behind sync_wait(): awaits, keeps the result, sets the state. Not a task itself.
 template <class Result>
 class sync_waiter {
@@ -194,7 +200,7 @@ public:
         /// The result stays where the await expression has it: the coroutine stays suspended there.
         template <class Value>
         notify yield_value(Value&& result_value) noexcept {
-            result = &result_value;
+            result = __builtin_addressof(result_value);
             return {};
         }
         void return_void() const noexcept {}

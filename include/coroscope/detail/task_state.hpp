@@ -33,66 +33,67 @@ namespace coroscope::detail {
 /// What a thread was doing before it entered a task.
 struct resumer {
     std::uint64_t mark;
-    std::uint32_t session;
-    std::uint32_t attributes;
+    std::uint64_t carried;
     task_state* frame;
 };
 
 /// What a suspending or finishing task leaves on the thread's stack for the time when its frame may
-/// be gone.
+/// be gone. Not set where the transition was quiet.
 struct departure {
-    bool quiet;           ///< nothing was installed: nothing to restore, the rest is not set
+    departure() noexcept {}
     std::uint64_t ticks;  ///< 0 where nothing recorded it
     resumer before;
 };
-inline constexpr departure quiet_departure{true, 0, {}};
 
-enum task_flags : std::uint16_t {
+enum task_flags : std::uint8_t {
     task_spawned = 1U << 0,
-    task_suspended = 1U << 1,
-    task_entered = 1U << 2,    ///< whoever handed over has entered it already
-    task_exception = 1U << 3,  ///< an exception left it
-    task_finished = 1U << 4,
-    task_started = 1U << 5,    ///< ran at least once
-    task_installed = 1U << 6,  ///< its context is the thread's while it runs; `before` is what to restore
-    task_flag_bits = 7,        // the bits above hold the state's offset in the frame, in units of 8
+    task_entered = 1U << 1,    ///< whoever handed over has entered it already
+    task_exception = 1U << 2,  ///< an exception left it
+    task_finished = 1U << 3,
+    task_started = 1U << 4,    ///< ran at least once
+    task_installed = 1U << 5,  ///< its context is the thread's while it runs; `before` is what to restore
 };
 
 struct task_state {
     std::uint64_t task = 0;        ///< id; 0 until first needed
-    std::uint32_t session = 0;     ///< the context that the task carries
-    std::uint32_t attributes = 0;
-    std::uint64_t parent = 0;      ///< parent's id << 20 | size of the frame in units of 16 bytes (0: unknown)
+    std::uint64_t carried = 0;     ///< session and attributes of the context that the task carries
+    std::uint64_t parent = 0;      ///< parent's id << 20 | place in the frame, see locate_frame()
     const void* where = nullptr;   ///< std::source_location of the coroutine: its spawn site
-    resumer before;                ///< while it is installed; while suspended, before.mark is the tick of the suspension
+    resumer before{};              ///< while it is installed; else before.mark is the ticks of its last
+                                   ///< suspension (or spawn), 0 if nothing recorded that
     std::uint16_t announced = 0;   ///< low bits of the generation of the session that knows it
-    std::uint16_t flags = 0;
+    std::uint8_t flags = 0;
+    bool suspended = false;        ///< apart from the flags: written twice per await, without a read
     std::uint32_t await_site = 0;  ///< site id of the await that comes next; 0: unknown
 };
 static_assert(sizeof(task_state) == 64);
 
-/// Where the coroutine's frame begins; null where its state's place in it is unknown.
+inline constexpr unsigned mark_thread_bits = 20;
+inline constexpr std::uint64_t mark_thread_mask = (std::uint64_t{1} << mark_thread_bits) - 1;
+
+// The place of a state in its frame, in the low bits of `parent`: 12 bits of the frame's size in
+// units of 64 bytes, rounded up, and 8 bits of the state's offset in units of 8. Zero: unknown.
+inline constexpr std::uint64_t frame_unit = 64;
+
+/// Where the coroutine's frame begins; null where that is unknown.
 inline const void* frame_address(const task_state& task) noexcept {
-    const std::uintptr_t offset = static_cast<std::uintptr_t>(task.flags >> task_flag_bits) * 8;
+    const std::uintptr_t offset = (task.parent & 0xff) * 8;
     return offset == 0 ? nullptr : reinterpret_cast<const char*>(&task) - offset;
 }
-inline std::uint64_t frame_bytes(const task_state& task) noexcept { return (task.parent & 0xfffff) * 16; }
+inline std::uint64_t frame_bytes(const task_state& task) noexcept {
+    return (task.parent >> 8 & 0xfff) * frame_unit;
+}
 
 /// Notes where in its frame the state stands, and the frame's size if it was the last one allocated
 /// on this thread.
 inline void locate_frame(task_state& task, const void* frame) noexcept {
-    constexpr std::uintptr_t largest_offset = (std::uintptr_t{1} << (16 - task_flag_bits)) - 1;
     const std::uintptr_t offset =
         (reinterpret_cast<std::uintptr_t>(&task) - reinterpret_cast<std::uintptr_t>(frame)) / 8;
-    if (offset > largest_offset) return;
-    task.flags = static_cast<std::uint16_t>(task.flags | (offset << task_flag_bits));
-    if (this_thread.new_frame != frame) return;
-    const std::uint64_t units = this_thread.new_frame_bytes / 16;
-    if (units <= 0xfffff) task.parent |= units;
+    if (offset > 0xff) return;
+    task.parent |= offset;
+    const std::uint64_t units = (this_thread.new_frame_bytes + frame_unit - 1) / frame_unit;
+    if (this_thread.new_frame == frame && units <= 0xfff) task.parent |= units << 8;
 }
-
-inline constexpr unsigned mark_thread_bits = 20;
-inline constexpr std::uint64_t mark_thread_mask = (std::uint64_t{1} << mark_thread_bits) - 1;
 
 /// A fresh task id, unique in the process. From a per-thread block; refills it at its end.
 COROSCOPE_API std::uint64_t refill_task_ids() noexcept;
@@ -106,56 +107,50 @@ COROSCOPE_API std::uint64_t refill_task_ids() noexcept;
 }
 
 /// Site id of a std::source_location, interned on first sight; 0 where nothing records.
-COROSCOPE_API std::uint32_t await_site_id(const void* location) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT std::uint32_t await_site_id(const void* location) noexcept;
 COROSCOPE_API std::uint32_t await_site_id(site& label) noexcept;
 
-/// The current context's session changes: finds out what records here now.
-COROSCOPE_API void rebind(std::uint32_t session) noexcept;
+/// The current context's session or attributes change: finds out what records here now.
+COROSCOPE_API void rebind(std::uint64_t carried) noexcept;
 
-[[gnu::always_inline]] inline void install(std::uint64_t mark, std::uint32_t session,
-                                           std::uint32_t attributes, task_state* frame) noexcept {
+[[gnu::always_inline]] inline void install(std::uint64_t mark, std::uint64_t carried, task_state* frame) noexcept {
     this_thread.mark = mark;
     this_thread.frame = frame;
-    this_thread.attributes = attributes;
-    if (this_thread.session != session) [[unlikely]]
-        rebind(session);
+    if (this_thread.carried != carried) [[unlikely]]
+        rebind(carried);
 }
 
 inline void set_flags(task_state& task, unsigned set, unsigned clear = 0) noexcept {
-    task.flags = static_cast<std::uint16_t>((task.flags | set) & ~clear);
+    task.flags = static_cast<std::uint8_t>((task.flags | set) & ~clear);
 }
 
 /// Does anything need the task's context on this thread?
 [[gnu::always_inline]] inline bool needs_context(const task_state& task) noexcept {
-    std::uint64_t carried = 0;
-    static_assert(sizeof task.session + sizeof task.attributes == sizeof carried);
-    __builtin_memcpy(&carried, &task.session, sizeof carried);
-    return (static_cast<std::uint64_t>(load_gate()) | carried) != 0;
+    return (static_cast<std::uint64_t>(load_gate()) | task.carried) != 0;
 }
 
 /// What the thread is doing, whoever that is.
 inline resumer current_resumer() noexcept {
-    return {this_thread.mark, this_thread.session, this_thread.attributes, this_thread.frame};
+    return {this_thread.mark, this_thread.carried, this_thread.frame};
 }
 
 /// The task's context becomes the thread's.
 inline void install_task(task_state& task) noexcept {
     if (task.task == 0) task.task = new_task_id();
     set_flags(task, task_installed);
-    install((task.task << mark_thread_bits) | (this_thread.mark & mark_thread_mask), task.session,
-            task.attributes, &task);
+    install((task.task << mark_thread_bits) | (this_thread.mark & mark_thread_mask), task.carried, &task);
 }
 
 /// The slow halves, where something records or a context is carried.
-COROSCOPE_API void spawn_active(task_state& task, bool started) noexcept;
-COROSCOPE_API departure suspend_active(task_state& task) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void spawn_active(task_state& task, bool started) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void suspend_active(task_state& task, departure& leaving) noexcept;
 COROSCOPE_API void cancel_active(task_state& task, const resumer& before) noexcept;
-COROSCOPE_API void resume_active(task_state& task) noexcept;
-COROSCOPE_API departure finish_active(task_state& task) noexcept;
-COROSCOPE_API void transfer_active(task_state& awaiter, task_state& awaited) noexcept;
-COROSCOPE_API void finish_transfer_active(task_state& finished, task_state& resumed) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void resume_active(task_state& task) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void finish_active(task_state& task, departure& leaving) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void transfer_active(task_state& awaiter, task_state& awaited) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void finish_transfer_active(task_state& finished, task_state& resumed) noexcept;
 COROSCOPE_API void destroy_active(task_state& task) noexcept;
-COROSCOPE_API void restore(const resumer& before) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void restore(const resumer& before) noexcept;
 
 /// Does this thread or this task take part in anything?
 [[gnu::always_inline]] inline bool is_active(const task_state& task) noexcept {
@@ -165,45 +160,37 @@ COROSCOPE_API void restore(const resumer& before) noexcept;
 /// The task is created: called once, just before its initial suspension or its first statement.
 COROSCOPE_CONTEXT_SWITCH void spawn_task(task_state& task, bool started) noexcept {
     set_flags(task, started ? task_spawned | task_started : task_spawned);
-    if ((static_cast<std::uint64_t>(load_gate()) | (this_thread.mark >> mark_thread_bits) | this_thread.session |
-         this_thread.attributes) != 0) [[unlikely]]
+    if ((static_cast<std::uint64_t>(load_gate()) | (this_thread.mark >> mark_thread_bits) | this_thread.carried) !=
+        0) [[unlikely]]
         spawn_active(task, started);
 }
 
-/// The task is about to suspend. Until the inner await_suspend has returned, the context stays the
-/// task's; then the caller restores what this returns, unless it is quiet.
-COROSCOPE_CONTEXT_SWITCH departure suspend_task(task_state& task) noexcept {
-    if (is_active(task)) [[unlikely]]
-        return suspend_active(task);
-    set_flags(task, task_suspended);
-    return quiet_departure;
-}
-
-/// The inner await_suspend returned false or threw: the task never stopped running.
-COROSCOPE_CONTEXT_SWITCH void cancel_suspend(task_state& task, const departure& leaving) noexcept {
-    set_flags(task, 0, task_suspended);
-    if (!leaving.quiet) cancel_active(task, leaving.before);
+/// The task is about to suspend. False where that is quiet; else the context stays the task's until
+/// the inner await_suspend has returned, and the caller then restores leaving.before.
+[[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool suspend_task(task_state& task, departure& leaving) noexcept {
+    if (is_active(task)) [[unlikely]] {
+        suspend_active(task, leaving);
+        return true;
+    }
+    task.suspended = true;
+    return false;
 }
 
 /// The task runs on this thread from now on.
 COROSCOPE_CONTEXT_SWITCH void resume_task(task_state& task) noexcept {
     if ((task.flags & task_entered) != 0 || needs_context(task)) [[unlikely]]
         return resume_active(task);
-    set_flags(task, task_started, task_suspended);
+    if ((task.flags & task_started) == 0) set_flags(task, task_started);
+    task.suspended = false;
 }
 
-/// The task has run to its end (final suspension).
-COROSCOPE_CONTEXT_SWITCH departure finish_task(task_state& task) noexcept {
+/// The task has run to its end (final suspension). False where that is quiet, as above.
+[[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool finish_task(task_state& task, departure& leaving) noexcept {
     set_flags(task, task_finished);
-    if (is_active(task)) [[unlikely]]
-        return finish_active(task);
-    return quiet_departure;
-}
-
-/// The thread goes back to what it did before the task.
-[[gnu::always_inline]] inline void leave(const departure& leaving) noexcept {
-    if (!leaving.quiet) [[unlikely]]
-        restore(leaving.before);
+    if (!is_active(task)) [[likely]]
+        return false;
+    finish_active(task, leaving);
+    return true;
 }
 
 /// A symmetric transfer that left at `ticks` resumes the coroutine at `frame_address` next on this
@@ -227,7 +214,7 @@ COROSCOPE_CONTEXT_SWITCH void destroy_task(task_state& task) noexcept {
 COROSCOPE_CONTEXT_SWITCH void transfer_task(task_state& awaiter, task_state& awaited) noexcept {
     if (is_active(awaiter) || needs_context(awaited)) [[unlikely]]
         return transfer_active(awaiter, awaited);
-    set_flags(awaiter, task_suspended);
+    awaiter.suspended = true;
 }
 
 /// The awaited task has finished and its awaiter runs on, in one moment.

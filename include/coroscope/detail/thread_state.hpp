@@ -31,7 +31,7 @@ enum gate_bits : std::int32_t {
 
 struct thread_state {
     std::int32_t gate = gate_unknown;
-    std::uint32_t session = 0;      ///< the current context's session
+    std::uint32_t bound_session = 0;  ///< generation of the session whose chunk `cursor` points into
     std::uint64_t mark = 0;         ///< current task | thread, as in trace/format.hpp
     char* cursor = nullptr;         ///< next record in the thread's chunk
     char* limit = nullptr;          ///< records may begin below it; null: go the slow way
@@ -44,14 +44,25 @@ struct thread_state {
     std::uint64_t next_task = 0;        ///< next free id of the thread's block; a block ends at a multiple
     void* new_frame = nullptr;          ///< the coroutine frame allocated last, for its promise to find
     std::uint64_t new_frame_bytes = 0;
-    std::uint32_t attributes = 0;       ///< the current context's attributes
-    std::uint32_t bound_session = 0;    ///< generation of the session whose chunk `cursor` points into
+    std::uint64_t carried = 0;          ///< the current context's session | attributes << 32
 };
 static_assert(sizeof(thread_state) <= 128, "initial-exec thread-locals must stay small");
 
 #if defined(__clang__) || defined(__GNUC__)
 extern COROSCOPE_API __thread thread_state this_thread __attribute__((tls_model("initial-exec")));
 #endif
+
+/// A context's session and attributes as one word: the pieces of the state that travel with a task
+/// are moved as whole words, because reading one back in another size stalls the processor.
+constexpr std::uint64_t make_carried(std::uint32_t session, std::uint32_t attributes) noexcept {
+    return session | static_cast<std::uint64_t>(attributes) << 32;
+}
+constexpr std::uint32_t carried_session(std::uint64_t carried) noexcept {
+    return static_cast<std::uint32_t>(carried);
+}
+constexpr std::uint32_t carried_attributes(std::uint64_t carried) noexcept {
+    return static_cast<std::uint32_t>(carried >> 32);
+}
 
 /// Is anything recording here (or is it unknown)? One load, relaxed: a session's start reaches
 /// other threads when they look next.
