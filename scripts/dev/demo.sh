@@ -37,7 +37,7 @@ verb_main() {
     ninja -C "$folder" "${coroscope#"$folder/"}" "${service#"$folder/"}"
     say "recording the example service under load"
     rm -f -- demo.cst demo.json
-    "$coroscope" run -o demo.cst -- "$service" --requests 20000 --connections 64
+    "$coroscope" run -o demo.cst -- "$service" --requests 6000 --connections 64
     "$coroscope" export demo.cst --to chrome -o demo.json
     how_to_look "$coroscope"
 }

@@ -66,7 +66,6 @@ probe() {
     case $1 in
         compiler) probe_compiler ;;
         header:*) probe_header "${argument%|*}" || probe_wrap "${argument#*|}" ;;
-        library:*) probe_link "-l$argument" ;;
         sanitizer:*) probe_link "-fsanitize=$argument" ;;
         pkg:*) has_tool pkg-config && pkg-config --exists "$argument" ;;
         tool:*) probe_tool "$argument" ;;
