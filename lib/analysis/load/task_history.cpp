@@ -132,7 +132,7 @@ private:
         next_await_ = 0;
         first_run_ = !task.older_than_session;
         for (const std::uint32_t index : task.slices) {
-            fill_gap(task, loaded_.slices[index].start_ns);
+            fill_gap(task, std::min(loaded_.slices[index].start_ns, end_ns));
             run(index, end_ns);
             first_run_ = false;
         }

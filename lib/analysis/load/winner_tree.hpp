@@ -20,7 +20,7 @@ public:
     winner_tree(std::size_t entrants, Before before)
         : before_(std::move(before)), leaves_(std::bit_ceil(entrants)), winners_(2 * leaves_) {
         for (std::size_t leaf = 0; leaf < leaves_; ++leaf)
-            winners_[leaves_ + leaf] = static_cast<std::uint32_t>(leaf < entrants ? leaf : 0);
+            winners_[leaves_ + leaf] = leaf < entrants ? static_cast<std::uint32_t>(leaf) : nobody;
         for (std::size_t node = leaves_ - 1; node > 0; --node) decide(node);
     }
 
@@ -32,10 +32,13 @@ public:
     }
 
 private:
+    // Fills the tree up to a power of two, from the right: of two, the left is somebody if either is.
+    static constexpr std::uint32_t nobody = 0xffff'ffff;
+
     void decide(std::size_t node) {
         const std::uint32_t left = winners_[2 * node];
         const std::uint32_t right = winners_[2 * node + 1];
-        winners_[node] = before_(right, left) ? right : left;
+        winners_[node] = right != nobody && before_(right, left) ? right : left;
     }
 
     Before before_;

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lost records and damaged files: what is left must add up, and what is missing must be said.
+
+#include <cstring>
+#include <doctest/doctest.h>
+
+#include "loading.hpp"
+
+using namespace coroscope::test;
+namespace analysis = coroscope::analysis;
+namespace trace = coroscope::trace;
+
+TEST_CASE("a chunk's header brings a thread back in step after lost records; the gap is waiting") {
+    trace_builder built;
+    const auto site = built.site("work");
+    built.thread(1).dropped_newest = 50;
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .scope(site, 10, 100)
+        .next_chunk(500, 2)
+        .scope(site, 510, 520)
+        .suspend(600, 2)
+        .next_chunk(700, 1)
+        .finish(800, 1);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).losses);
+    CHECK(task(loaded, 2).losses);
+    check_time(task(loaded, 1).time, 100 + 100, 0, 0, 600);
+    CHECK(loaded.events[1].task == index_of(loaded, 2));
+    check_sound(loaded);
+}
+
+TEST_CASE("a lost resume costs its task a slice and nothing else") {
+    trace_builder built;
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .suspend(100, 1)
+        .suspend(300, 1)
+        .resume(400, 1)
+        .finish(500, 1);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).losses);
+    check_time(task(loaded, 1).time, 200, 0, 0, 300);
+    CHECK(task(loaded, 1).awaits.size() == 2);
+    check_sound(loaded);
+}
+
+TEST_CASE("a lost suspend is noticed when something else is resumed") {
+    trace_builder built;
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .resume(300, 2, 0)
+        .finish(400, 2)
+        .resume(500, 1)
+        .finish(600, 1);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).losses);
+    check_sound(loaded);
+}
+
+TEST_CASE("where a thread dropped its last records nothing runs on to the session's end") {
+    trace_builder built;
+    built.thread(1).dropped_newest = 1;
+    built.on(1).spawn(0, 1, 0, trace::spawn_started).scope(built.site("work"), 10, 200);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 200, 0, 0, 800);
+    CHECK(task(loaded, 1).losses);
+    check_sound(loaded);
+}
+
+TEST_CASE(
+    "a task first met in the middle of its life, in a trace with losses, begins where it is met") {
+    trace_builder built;
+    built.thread(1).overwritten = 1000;
+    built.on(1).adopt(1).suspend(300, 1).resume(400, 1).finish(500, 1);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).losses);
+    CHECK_FALSE(task(loaded, 1).older_than_session);
+    check_time(task(loaded, 1).time, 100, 0, 0, 100);
+    check_sound(loaded);
+}
+
+TEST_CASE("records in an impossible order never give negative times") {
+    trace_builder built;
+    const auto site = built.site("work");
+    built.on(1)
+        .finish(500, 1)
+        .resume(400, 1)
+        .cancel(300, 1)
+        .finish_transfer(200, 2, 2)
+        .transfer(100, 3, 3)
+        .suspend(50, 3)
+        .context(40, 3, 2)
+        .scope(site, 900, 950)
+        .scope(site, 100, 120)
+        .spawn(10, 4, 0, trace::spawn_job, 4)
+        .resume(20, 4, 4)
+        .resume(30, 4)
+        .long_scope(site, 5, 700, trace::scope_in_frame | trace::scope_exact, 3);
+    check_sound(load(built));
+}
+
+TEST_CASE("jobs that post each other in a circle are folded without end") {
+    trace_builder built;
+    built.on(1)
+        .spawn(10, 1, 0, trace::spawn_job, 2)
+        .spawn(10, 2, 0, trace::spawn_job, 1)
+        .resume(20, 1)
+        .resume(30, 2, 1)
+        .resume(40, 1, 2)
+        .resume(50, 3, 1);
+    check_sound(load(built));
+}
+
+TEST_CASE("the sample trace holds what it says") {
+    const auto loaded = load(sample_trace());
+    CHECK(loaded.health.warnings.empty());
+    CHECK(loaded.tasks.size() == 2);
+    CHECK(loaded.events.size() == 4);
+    check_sound(loaded);
+}
+
+TEST_CASE("a trace cut at any byte loads with a warning, or fails cleanly") {
+    const auto bytes = sample_trace().bytes();
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        const auto loaded = analysis::load(truncated(bytes, size));
+        REQUIRE(loaded.has_value() == (size >= sizeof(trace::file_header)));
+        if (!loaded) continue;
+        REQUIRE_FALSE(loaded->health.warnings.empty());
+        REQUIRE(events_are_sound(*loaded));
+        REQUIRE(tasks_add_up(*loaded));
+    }
+}
+
+TEST_CASE("a bit turned over anywhere is refused, or named, or does no harm") {
+    const auto bytes = sample_trace().bytes();
+    const auto is_checked = [&bytes](std::size_t byte) {  // by the checksum of a sealed chunk
+        if (byte < trace::file_header_bytes) return false;
+        const std::size_t chunk =
+            byte - (byte - trace::file_header_bytes) % trace_builder::small_chunk;
+        trace::chunk_header header;
+        std::memcpy(&header, bytes.data() + chunk, sizeof(header));
+        const std::size_t first = chunk + sizeof(header);
+        return byte >= first && byte < first + header.used_bytes;
+    };
+    for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+        const auto loaded = analysis::load(flipped(bytes, bit));
+        if (!loaded) {
+            REQUIRE_FALSE(loaded.error().message.empty());
+            continue;
+        }
+        if (is_checked(bit / 8)) {
+            REQUIRE_FALSE(loaded->health.warnings.empty());
+            REQUIRE(loaded->health.warnings[0].find("(byte ") != std::string::npos);
+            REQUIRE(loaded->health.damaged_chunks == 1);
+        }
+        REQUIRE(events_are_sound(*loaded));
+        REQUIRE(tasks_add_up(*loaded));
+    }
+}
+
+TEST_CASE("bits turned over in an open chunk, which no checksum guards, do no harm") {
+    auto built = sample_trace();
+    built.leave_open();
+    const auto bytes = built.bytes();
+    for (std::size_t bit = trace::file_header_bytes * 8; bit < bytes.size() * 8; ++bit) {
+        const auto loaded = analysis::load(flipped(bytes, bit));
+        REQUIRE(loaded);
+        REQUIRE(events_are_sound(*loaded));
+        REQUIRE(tasks_add_up(*loaded));
+    }
+}
+
+TEST_CASE("a file that is no trace fails with its reason") {
+    const auto missing = analysis::load(std::string("/nonexistent"));
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().message.find("cannot be opened") == 0);
+    const auto empty = analysis::load(trace::buffer());
+    REQUIRE_FALSE(empty);
+    CHECK(empty.error().message == "is empty");
+}

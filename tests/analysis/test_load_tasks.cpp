@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+// How task records become slices, awaits and the four kinds of time.
+
+#include <doctest/doctest.h>
+
+#include "loading.hpp"
+
+using namespace coroscope::test;
+namespace analysis = coroscope::analysis;
+namespace trace = coroscope::trace;
+using analysis::task_state;
+
+TEST_CASE("suspend, wake and resume divide a task's wall time into running, suspended and queued") {
+    trace_builder built;
+    const auto spawned = built.site("serve"),
+               read = built.site("read", "io.cpp", 9, trace::site_kind::await);
+    built.on(1)
+        .spawn(100, 7, spawned, trace::spawn_started)
+        .suspend(200, 7, read)
+        .resume(500, 7)
+        .finish(600, 7);
+    built.on(2).wake(450, 7, 9, 2).spawn(900, 9, spawned);
+    const auto loaded = load(built);
+    const analysis::task_info& one = task(loaded, 7);
+    check_time(one.time, 200, 250, 50, 0);
+    CHECK(one.state == task_state::finished);
+    CHECK(one.first_wake_ns == 100);
+    CHECK(one.end_ns == 600);
+    CHECK(one.slices.size() == 2);
+    const analysis::await_info& waited = await(loaded, one, 0);
+    CHECK(loaded.sites[waited.site].label == "read");
+    CHECK(waited.suspend_ns == 200);
+    CHECK(waited.wake_ns == 450);
+    CHECK(waited.resume_ns == 500);
+    CHECK(waited.waker == index_of(loaded, 9));
+    CHECK(loaded.threads[waited.waker_thread].id == 2);
+    CHECK_FALSE(waited.clipped);
+    check_sound(loaded);
+}
+
+TEST_CASE("a wake that nobody saw leaves the whole await waiting, not suspended") {
+    trace_builder built;
+    built.on(1)
+        .spawn(100, 7, 0, trace::spawn_started)
+        .suspend(200, 7)
+        .resume(500, 7)
+        .finish(600, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 200, 0, 0, 300);
+    CHECK_FALSE(await(loaded, task(loaded, 7), 0).wake_ns);
+    check_sound(loaded);
+}
+
+TEST_CASE("spawn to first wake is no part of the wall time, first wake to first resume is queued") {
+    trace_builder built;
+    built.on(1).spawn(100, 7).resume(300, 7).finish(400, 7);
+    built.on(2).wake(250, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 100, 0, 50, 0);
+    CHECK(task(loaded, 7).spawn_ns == 100);
+    CHECK(task(loaded, 7).first_wake_ns == 250);
+    CHECK(task(loaded, 7).spawn_to_wake_ns == 150);
+    check_sound(loaded);
+}
+
+TEST_CASE("where no first wake was seen the wall time begins at the first resume") {
+    trace_builder built;
+    built.on(1).spawn(100, 7).resume(300, 7).finish(400, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 100, 0, 0, 0);
+    CHECK(task(loaded, 7).first_wake_ns == 300);
+}
+
+TEST_CASE("a task spawned ready is queued from its spawn") {
+    trace_builder built;
+    built.on(1).spawn(100, 7, 0, trace::spawn_ready).resume(300, 7).finish(400, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 100, 0, 200, 0);
+}
+
+TEST_CASE("a hand-over wakes and resumes at one moment") {
+    trace_builder built;
+    built.on(1)
+        .spawn(100, 7, 0, trace::spawn_started)
+        .suspend(200, 7)
+        .resume(500, 7, 0, trace::resume_handed_over)
+        .finish(600, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 200, 300, 0, 0);
+    CHECK(await(loaded, task(loaded, 7), 0).wake_ns == 500);
+}
+
+TEST_CASE("the earliest wake of an await counts") {
+    trace_builder built;
+    built.on(1).spawn(0, 7, 0, trace::spawn_started).suspend(100, 7).resume(500, 7).finish(600, 7);
+    built.on(2).wake(300, 7).wake(400, 7);
+    built.on(3).wake(350, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 200, 200, 200, 0);
+}
+
+TEST_CASE("a wake a hair earlier than its suspension counts as at the suspension") {
+    trace_builder built;
+    built.on(1).spawn(0, 7, 0, trace::spawn_started).suspend(100, 7).resume(500, 7).finish(600, 7);
+    built.on(2).wake(95, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 200, 0, 400, 0);
+    CHECK(await(loaded, task(loaded, 7), 0).wake_ns == 100);
+}
+
+TEST_CASE(
+    "a wake that found the task running long before it suspended does not make it look queued") {
+    trace_builder built;
+    built.lasts(1'000'000);
+    built.on(1)
+        .spawn(0, 7, 0, trace::spawn_started)
+        .suspend(500'000, 7)
+        .resume(600'000, 7)
+        .finish(700'000, 7);
+    built.on(2).wake(1'000, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 600'000, 0, 0, 100'000);
+}
+
+TEST_CASE("a transfer suspends the awaiter and starts the awaited task at one moment") {
+    trace_builder built;
+    const auto site = built.site("child", "a.cpp", 3, trace::site_kind::await);
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .spawn(50, 2, 0, 0, 1)
+        .transfer(100, 1, 2, site)
+        .finish_transfer(300, 2, 1)
+        .finish(400, 1);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 200, 200, 0, 0);
+    check_time(task(loaded, 2).time, 200, 0, 0, 0);
+    CHECK(task(loaded, 2).awaiter == index_of(loaded, 1));
+    CHECK(task(loaded, 2).parent == index_of(loaded, 1));
+    CHECK(task(loaded, 2).spawn_to_wake_ns == 50);
+    const analysis::await_info& waited = await(loaded, task(loaded, 1), 0);
+    CHECK(waited.awaited == index_of(loaded, 2));
+    CHECK(waited.waker == index_of(loaded, 2));
+    CHECK(waited.wake_ns == 300);
+    CHECK(loaded.sites[waited.site].label == "child");
+    check_sound(loaded);
+}
+
+TEST_CASE("a cancelled suspension never happened") {
+    trace_builder built;
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .suspend(100, 1)
+        .cancel(150, 1)
+        .suspend(200, 1)
+        .resume(300, 1)
+        .finish(400, 1);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 300, 0, 0, 100);
+    CHECK(task(loaded, 1).awaits.size() == 1);
+    CHECK(task(loaded, 1).slices.size() == 2);
+    CHECK(loaded.slices[task(loaded, 1).slices[0]].end_ns == 200);
+    check_sound(loaded);
+}
+
+TEST_CASE("a suspension is undone although something else ran inside it") {
+    trace_builder built;
+    const auto site = built.site("whole");
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .suspend(100, 1)
+        .spawn(120, 2, 0, trace::spawn_started)
+        .finish(140, 2)
+        .cancel(150, 1)
+        .scope(site, 10, 390)
+        .finish(400, 1);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 400, 0, 0, 0);
+    CHECK(task(loaded, 1).slices.size() == 1);
+    CHECK(event(loaded, "whole").self_running_ns <= 360);
+    check_sound(loaded);
+}
+
+TEST_CASE("a nested slice counts in the outer scope's total and not in its self") {
+    trace_builder built;
+    const auto outer = built.site("outer"), inner = built.site("inner"), loop = built.site("loop");
+    built.on(1)
+        .resume(100, 1)
+        .spawn(200, 2, 0, trace::spawn_started, 1)
+        .scope(inner, 210, 290)
+        .suspend(300, 2, 0, 1)
+        .scope(outer, 150, 450)
+        .finish(500, 1)
+        .scope(loop, 50, 600);
+    const auto loaded = load(built);
+    CHECK(event(loaded, "outer").end_ns - event(loaded, "outer").start_ns == 300);
+    CHECK(event(loaded, "outer").self_running_ns == 200);
+    CHECK(event(loaded, "inner").self_running_ns == 80);
+    CHECK(parent_name(loaded, event(loaded, "inner")).empty());
+    CHECK(event(loaded, "loop").self_running_ns == 550 - 400);
+    CHECK(event(loaded, "loop").task == analysis::none);
+    CHECK(event(loaded, "outer").task == index_of(loaded, 1));
+    CHECK(event(loaded, "inner").task == index_of(loaded, 2));
+    CHECK(task(loaded, 1).time.running_ns == 400 + 0);
+    check_sound(loaded);
+}
+
+TEST_CASE("a slice that goes on elsewhere before it was done here is clipped to the hand-over") {
+    trace_builder built;
+    const auto post = built.site("post", "a.cpp", 5, trace::site_kind::await);
+    built.on(1).spawn(0, 1, 0, trace::spawn_started).suspend(120, 1, post);
+    built.on(2).resume(100, 1).finish(300, 1);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 300, 0, 0, 0);
+    REQUIRE(task(loaded, 1).slices.size() == 2);
+    CHECK(loaded.slices[task(loaded, 1).slices[0]].end_ns == 100);
+    REQUIRE(task(loaded, 1).awaits.size() == 1);
+    CHECK(await(loaded, task(loaded, 1), 0).suspend_ns == 100);
+    CHECK(await(loaded, task(loaded, 1), 0).resume_ns == 100);
+    CHECK(loaded.sites[await(loaded, task(loaded, 1), 0).site].label == "post");
+    check_sound(loaded);
+}
+
+TEST_CASE(
+    "records of one tick on two threads are taken in the order in which they can have happened") {
+    trace_builder built;
+    built.on(2).spawn(0, 1, 0, trace::spawn_started).suspend(100, 1);
+    built.on(1).resume(100, 1).suspend(200, 1);
+    built.on(2).resume(200, 1).finish(300, 1);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 300, 0, 0, 0);
+    CHECK(task(loaded, 1).awaits.size() == 2);
+    CHECK_FALSE(task(loaded, 1).losses);
+    check_sound(loaded);
+}
+
+TEST_CASE("the state of a task at the end follows from its last transition") {
+    trace_builder built;
+    built.on(1)
+        .spawn(10, 1)
+        .spawn(20, 2, 0, trace::spawn_ready)
+        .spawn(30, 3, 0, trace::spawn_started)
+        .suspend(40, 3)
+        .spawn(50, 4, 0, trace::spawn_started)
+        .suspend(60, 4)
+        .wake(70, 4)
+        .spawn(80, 5, 0, trace::spawn_started)
+        .finish(90, 5, 0, trace::finish_exception)
+        .spawn(100, 6, 0, trace::spawn_started)
+        .suspend(110, 6)
+        .finish(120, 6, 0, trace::finish_destroyed)
+        .spawn(130, 7)
+        .finish(140, 7, 0, trace::finish_cancelled)
+        .spawn(150, 8, 0, trace::spawn_started);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).state == task_state::spawned);
+    CHECK_FALSE(task(loaded, 1).first_wake_ns);
+    CHECK(task(loaded, 2).state == task_state::queued);
+    check_time(task(loaded, 2).time, 0, 0, 980, 0);
+    CHECK(task(loaded, 3).state == task_state::suspended);
+    check_time(task(loaded, 3).time, 10, 0, 0, 960);
+    CHECK(await(loaded, task(loaded, 3), 0).clipped);
+    CHECK(task(loaded, 4).state == task_state::queued);
+    check_time(task(loaded, 4).time, 10, 10, 930, 0);
+    CHECK(task(loaded, 5).state == task_state::failed);
+    CHECK(task(loaded, 6).state == task_state::abandoned);
+    check_time(task(loaded, 6).time, 10, 0, 0, 10);
+    CHECK_FALSE(await(loaded, task(loaded, 6), 0).resume_ns);
+    CHECK(task(loaded, 7).state == task_state::cancelled);
+    CHECK(task(loaded, 8).state == task_state::running);
+    check_time(task(loaded, 8).time, 850, 0, 0, 0);
+    check_sound(loaded);
+}
+
+TEST_CASE("a task older than the session waits from the session's start until it is resumed") {
+    trace_builder built;
+    const auto spawned = built.site("old");
+    built.on(1).adopt(1, spawned).resume(300, 1).finish(400, 1);
+    built.on(2).wake(250, 1);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).older_than_session);
+    CHECK_FALSE(task(loaded, 1).spawn_ns);
+    CHECK(loaded.sites[task(loaded, 1).spawn_site].label == "old");
+    check_time(task(loaded, 1).time, 100, 250, 50, 0);
+    CHECK(await(loaded, task(loaded, 1), 0).clipped);
+    CHECK(await(loaded, task(loaded, 1), 0).suspend_ns == 0);
+    check_sound(loaded);
+}
+
+TEST_CASE("a task that runs when a thread joins the session is known from the chunk's header") {
+    trace_builder built;
+    const auto site = built.site("work");
+    built.on(1)
+        .next_chunk(50, 1)
+        .adopt(1)
+        .scope(site, 60, 80)
+        .suspend(100, 1)
+        .resume(200, 1)
+        .finish(300, 1);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 150, 0, 0, 150);
+    CHECK(event(loaded, "work").task == index_of(loaded, 1));
+    CHECK_FALSE(task(loaded, 1).losses);
+    check_sound(loaded);
+}
+
+TEST_CASE("a spawn restated at the finish does not make a task older") {
+    trace_builder built;
+    built.on(1).spawn(100, 1, 0, trace::spawn_started).adopt(1).finish(200, 1);
+    const auto loaded = load(built);
+    CHECK_FALSE(task(loaded, 1).older_than_session);
+    CHECK(task(loaded, 1).spawn_ns == 100);
+    check_time(task(loaded, 1).time, 100, 0, 0, 0);
+}
+
+TEST_CASE("the live-task table describes tasks whose spawn record is gone") {
+    trace_builder built;
+    const auto spawned = built.site("worker");
+    built.thread(1).overwritten = 100;
+    built.live_task({1, trace_builder::base_ticks + 20, 9, spawned, trace::spawn_fiber});
+    built.on(1).resume(300, 1).suspend(400, 1);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).spawn_ns == 20);
+    CHECK(task(loaded, 1).fiber);
+    CHECK(task(loaded, 1).parent == index_of(loaded, 9));
+    CHECK(loaded.sites[task(loaded, 1).spawn_site].label == "worker");
+    CHECK_FALSE(task(loaded, 1).older_than_session);
+    check_sound(loaded);
+}
+
+TEST_CASE("an edge without a transition names the awaiter and what the next await waits for") {
+    trace_builder built;
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .spawn(10, 2)
+        .awaiting(50, 1, 2)
+        .suspend(60, 1)
+        .awaiting(70, 1, 2)
+        .resume(80, 1)
+        .finish(90, 1);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 2).awaiter == index_of(loaded, 1));
+    CHECK(await(loaded, task(loaded, 1), 0).awaited == index_of(loaded, 2));
+    check_sound(loaded);
+}
+
+TEST_CASE("scopes in a task's context belong to it without being its running time") {
+    trace_builder built;
+    const auto own = built.site("own"), attributed = built.site("attributed");
+    built.on(1)
+        .context(100, 5, 0)
+        .scope(attributed, 110, 150)
+        .context(200, 0, 5)
+        .scope(own, 50, 250);
+    built.on(2).spawn(0, 5, 0, trace::spawn_started).suspend(10, 5);
+    const auto loaded = load(built);
+    CHECK(event(loaded, "attributed").task == index_of(loaded, 5));
+    CHECK(parent_name(loaded, event(loaded, "attributed")) == "own");
+    CHECK(event(loaded, "own").task == analysis::none);
+    CHECK(event(loaded, "own").self_running_ns == 160);
+    CHECK(task(loaded, 5).time.running_ns == 10);
+    check_sound(loaded);
+}
+
+TEST_CASE("a context inside a slice leaves the time to the slice's task") {
+    trace_builder built;
+    const auto outer = built.site("outer"), attributed = built.site("attributed");
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .spawn(5, 2)
+        .context(100, 2, 1)
+        .scope(attributed, 110, 150)
+        .context(200, 1, 2)
+        .scope(outer, 50, 250)
+        .finish(300, 1);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 300, 0, 0, 0);
+    CHECK(event(loaded, "attributed").task == index_of(loaded, 2));
+    CHECK(parent_name(loaded, event(loaded, "attributed")) == "outer");
+    CHECK(event(loaded, "outer").self_running_ns == 160);
+    CHECK(task(loaded, 1).slices.size() == 1);
+    check_sound(loaded);
+}
+
+TEST_CASE("a job that resumes a task is its wake and no task of its own") {
+    trace_builder built;
+    const auto work = built.site("work");
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .suspend(100, 1)
+        .spawn(120, 9, 0, trace::spawn_started)
+        .spawn(150, 2, 0, trace::spawn_job, 9)
+        .finish(160, 9);
+    built.on(2)
+        .resume(190, 2)
+        .resume(200, 1, 2)
+        .scope(work, 210, 240)
+        .suspend(300, 1, 0, 2)
+        .finish(310, 2);
+    const auto loaded = load(built);
+    CHECK(loaded.tasks.size() == 2);
+    check_time(task(loaded, 1).time, 200, 50, 50, 700);
+    CHECK(await(loaded, task(loaded, 1), 0).wake_ns == 150);
+    CHECK(await(loaded, task(loaded, 1), 0).waker == index_of(loaded, 9));
+    CHECK(event(loaded, "work").task == index_of(loaded, 1));
+    check_sound(loaded);
+}
+
+TEST_CASE("a job that resumes none is a task of its own, queued from its post") {
+    trace_builder built;
+    const auto work = built.site("work");
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .spawn(100, 2, 0, trace::spawn_job, 1)
+        .finish(150, 1);
+    built.on(2).resume(200, 2).scope(work, 210, 240).finish(300, 2);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 2).job);
+    CHECK(task(loaded, 2).parent == index_of(loaded, 1));
+    check_time(task(loaded, 2).time, 100, 0, 100, 0);
+    CHECK(event(loaded, "work").task == index_of(loaded, 2));
+    check_sound(loaded);
+}
+
+TEST_CASE("of the tasks that a job resumes only the first takes the post as its wake") {
+    trace_builder built;
+    built.on(1).spawn(0, 1).spawn(0, 3).spawn(50, 2, 0, trace::spawn_job);
+    built.on(2)
+        .resume(100, 2)
+        .resume(110, 1, 2)
+        .finish(150, 1, 2)
+        .resume(160, 3, 2)
+        .finish(200, 3, 2)
+        .finish(210, 2);
+    const auto loaded = load(built);
+    CHECK(loaded.tasks.size() == 2);
+    CHECK(task(loaded, 1).first_wake_ns == 50);
+    CHECK(task(loaded, 3).first_wake_ns == 160);
+    check_sound(loaded);
+}
+
+TEST_CASE("what a folded job does itself stays with the scope around it") {
+    trace_builder built;
+    const auto loop = built.site("loop"), inside = built.site("inside");
+    built.on(1)
+        .spawn(0, 2, 0, trace::spawn_job)
+        .spawn(0, 1)
+        .resume(100, 2)
+        .scope(inside, 110, 120)
+        .resume(150, 1, 2)
+        .finish(250, 1, 2)
+        .finish(300, 2)
+        .scope(loop, 50, 400);
+    const auto loaded = load(built);
+    CHECK(event(loaded, "inside").task == analysis::none);
+    CHECK(parent_name(loaded, event(loaded, "inside")) == "loop");
+    CHECK(event(loaded, "loop").self_running_ns == 350 - 100 - 10);
+    check_sound(loaded);
+}
