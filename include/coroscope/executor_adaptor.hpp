@@ -71,8 +71,12 @@ public:
 
     template <class Callable>
     void execute(Callable&& callable, std::source_location where = std::source_location::current()) {
-        hand_in(stamped_job<std::decay_t<Callable>>(static_cast<Callable&&>(callable),
-                                                    detail::location_address(where)));
+        if constexpr (COROSCOPE_ENABLED != 0) {
+            hand_in(stamped_job<std::decay_t<Callable>>(static_cast<Callable&&>(callable),
+                                                        detail::location_address(where)));
+        } else {
+            hand_in(static_cast<Callable&&>(callable));
+        }
     }
     template <class Callable>
     void post(Callable&& callable, std::source_location where = std::source_location::current()) {

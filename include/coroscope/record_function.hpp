@@ -35,6 +35,7 @@ COROSCOPE_API void end_range(const range_start& range) noexcept;
 
 inline namespace COROSCOPE_ABI {
 
+/// With COROSCOPE_ENABLED=0 it does nothing.
 class record_function {
 public:
     record_function() noexcept = default;
@@ -52,7 +53,7 @@ public:
     template <class Label>
     void begin(const Label& label) noexcept {
         end();
-        if (detail::load_gate() == 0) [[likely]]
+        if (COROSCOPE_ENABLED == 0 || detail::load_gate() == 0) [[likely]]
             return;
         if constexpr (std::is_convertible_v<const Label&, const char*>) {
             const char* text = label;
