@@ -3,6 +3,7 @@
 
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,6 +74,14 @@ session* free_slot() noexcept {
     return found == end ? nullptr : found;
 }
 
+// The kernel's folder of our threads has a link for each of them, and two more.
+std::uint32_t threads_of_process() noexcept {
+    constexpr std::uint32_t most = 4096;
+    struct stat folder{};
+    if (::stat("/proc/self/task", &folder) != 0 || folder.st_nlink <= 2) return 1;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(folder.st_nlink - 2, most));
+}
+
 chunk_store::settings store_settings(const profile_options& options) noexcept {
     chunk_store::settings settings;
     settings.path = options.output;
@@ -80,6 +89,7 @@ chunk_store::settings store_settings(const profile_options& options) noexcept {
     settings.chunk_bytes = std::clamp<std::uint32_t>(options.chunk_bytes / 4096 * 4096, 4096, 1U << 20);
     settings.policy = static_cast<trace::overflow_policy>(options.policy);
     settings.task_table = options.policy == overflow::overwrite_oldest;
+    settings.threads = options.all_threads ? threads_of_process() : 1;
     return settings;
 }
 

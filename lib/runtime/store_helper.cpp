@@ -105,8 +105,11 @@ void store_helper::prepare() noexcept {
     const bool tasks = parts_.settings.task_table;
     const std::uint32_t table =
         tasks ? task_table::wanted_chunks(pool.capacity(), pool.chunk_bytes()) : 0;
-    const auto first = static_cast<std::uint32_t>(first_growth_bytes / pool.chunk_bytes()) + table;
-    grow(std::min(std::max(first, 4U), pool.capacity()));
+    const auto usual = static_cast<std::uint32_t>(first_growth_bytes / pool.chunk_bytes());
+    const std::uint32_t first =
+        std::min(std::max(usual, 4U) + parts_.settings.threads + table, pool.capacity());
+    while (pool.published() < first && grow(first - pool.published())) {
+    }
     if (tasks) parts_.tasks.create(std::min(table, pool.published()), parts_.header().start.ticks);
     parts_.metadata.keep_spare();
 
