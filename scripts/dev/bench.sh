@@ -3,11 +3,14 @@
 
 bench_usage() {
     cat <<'TEXT'
-usage: ./dev bench [ARGUMENT…]
+usage: ./dev bench [--json FILE] [--markdown] [--list] [ROW…]
 
-Builds the benchmarks (release) and runs them; the arguments are theirs.
+Builds the benchmarks (release) and prints what instrumentation costs: each row of the budget table
+beside its floor, measured in the same run. ROW is a name, its beginning up to a dot, or a pattern;
+--list prints the names. docs/performance.md says what each row measures. A full run takes about
+three minutes.
 
-example: ./dev bench --json rows.json
+example: ./dev bench scope 'await.*' --json rows.json
 TEXT
 }
 
@@ -19,7 +22,7 @@ verb_main() {
     fi
     require build bench
     folder=$(build_folder release)
-    configure "$folder" release -Dtools=enabled -Dexamples=enabled -Dbench=enabled
-    ninja -C "$folder"
+    configure "$folder" release -Dbench=enabled
+    ninja -C "$folder" bench_programs >&2
     bench/run "$folder" "$@"
 }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Whole traces: how fast they are loaded and exported. Processor time of all threads together.
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <coroscope/analysis/averages.hpp>
+#include <coroscope/analysis/chrome.hpp>
+#include <coroscope/analysis/load.hpp>
+#include <coroscope/coroscope.hpp>
+#include <coroscope/trace/reader.hpp>
+
+#include "harness.hpp"
+#include "once.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::uint64_t scopes_per_request = 8;
+
+// Three levels, as services nest them.
+void request() {
+    COROSCOPE("request");
+    {
+        COROSCOPE("parse");
+        COROSCOPE("tokens");
+    }
+    {
+        COROSCOPE("query");
+        for (int row = 0; row < 3; ++row) {
+            COROSCOPE("row");
+            clobber();
+        }
+    }
+    COROSCOPE("render");
+}
+
+coroscope::trace::buffer trace_of(std::uint64_t scopes) {
+    coroscope::profile session{{.all_threads = true, .policy = coroscope::overflow::wait}};
+    for (std::uint64_t done = 0; done < scopes; done += scopes_per_request) request();
+    return session.stop();
+}
+
+double processor_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// Millions of scopes per second, the median of three.
+template <class Work>
+double rate(std::uint64_t scopes, Work&& work) {
+    std::array<double, 3> seconds{};
+    for (double& each : seconds) {
+        const double start = processor_seconds();
+        work();
+        each = processor_seconds() - start;
+    }
+    std::sort(seconds.begin(), seconds.end());
+    return static_cast<double>(scopes) / seconds[1] / 1e6;
+}
+
+// The floor: to verify the trace's chunks and to look at every record once.
+std::uint64_t look_at(const coroscope::trace::buffer& bytes) {
+    std::uint64_t sum = 0;
+    const auto reader = coroscope::trace::reader::open(bytes);
+    if (!reader) return sum;
+    for (const auto& chunk : reader->chunks()) {
+        coroscope::trace::for_each_record(
+            chunk, [&sum](const coroscope::trace::record_view& record) { sum += record.tag; });
+    }
+    return sum;
+}
+
+once_result load_native() {
+    constexpr std::uint64_t scopes = 4'000'000;
+    const coroscope::trace::buffer bytes = trace_of(scopes);
+    std::uint64_t counted = 0;
+    const double floor = rate(scopes, [&] { keep(look_at(bytes)); });
+    const double value = rate(scopes, [&] {
+        const auto loaded = coroscope::analysis::load(bytes);
+        counted = 0;
+        if (!loaded) return;
+        for (const auto& each : coroscope::analysis::key_averages(*loaded)) counted += each.count;
+    });
+    return {value, floor, counted == scopes ? "" : "not every scope was counted"};
+}
+
+once_result export_chrome() {
+    constexpr std::uint64_t scopes = 1'000'000;
+    const auto loaded = coroscope::analysis::load(trace_of(scopes));
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (!loaded || nowhere < 0) return {0, {}, "there is no trace, or no /dev/null"};
+    std::uint64_t written = 0;
+    const double value = rate(scopes, [&] {
+        const auto totals = coroscope::analysis::export_chrome(*loaded, [&](std::string_view text) {
+            return write(nowhere, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+        });
+        if (totals) written = totals->scopes;
+    });
+    close(nowhere);
+    return {value, {}, written == scopes ? "" : "not every scope was written"};
+}
+
+}  // namespace
+
+std::vector<once_row> analysis_rows() {
+    return {
+        {"load.native", "M/s", load_native},
+        {"export.chrome", "M/s", export_chrome},
+    };
+}
+
+}  // namespace bench

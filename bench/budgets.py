@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each row may cost. A limit is checked against a row's key; the text is what is printed."""
+
+import math
+
+
+class Budget:
+    """`limits` maps a key of the row to its bound, a pair (comparison, number)."""
+
+    def __init__(self, text, aim="", **limits):
+        self.text = text
+        self.aim = aim
+        self.limits = limits
+
+    def holds(self, row):
+        """True, False, or None where something needed was not measured."""
+        verdict = True
+        for key, (comparison, bound) in self.limits.items():
+            figure = row.get(key)
+            if figure is None or not math.isfinite(figure):
+                verdict = None if verdict else verdict
+            elif (figure > bound) if comparison == "<=" else (figure < bound):
+                return False
+        return verdict
+
+
+def at_most(bound):
+    return ("<=", bound)
+
+
+def at_least(bound):
+    return (">=", bound)
+
+
+# `added` is value - floor. Instructions are counted without those of the plain program.
+BUDGETS = {
+    "scope.disabled": Budget("identical object code", value=at_most(0)),
+    "scope.inactive.empty": Budget("≤ 0.35 ns, ≤ 4 instr", "0.25 ns",
+                                   value=at_most(0.35), instructions=at_most(4)),
+    "scope.inactive.call": Budget("≤ 0.35 ns added, ≤ 6 instr", "0.25 ns",
+                                  added=at_most(0.35), instructions=at_most(6)),
+    "scope.recording.1": Budget("≤ 1.05 ×, ≤ 40 instr", "1.02 ×, 30",
+                                ratio=at_most(1.05), instructions=at_most(40)),
+    "scope.recording.2": Budget("≤ 1.05 ×", "1.02 ×", ratio=at_most(1.05)),
+    "scope.sustained": Budget(""),
+    "await.recording.1": Budget("≤ 1.05 ×", ratio=at_most(1.05)),
+    "await.recording.2": Budget("≤ 1.05 ×", ratio=at_most(1.05)),
+    "await.shared.1": Budget("≤ 0.65 ×", "0.55 ×", ratio=at_most(0.65)),
+    "await.shared.2": Budget("≤ 0.65 ×", "0.55 ×", ratio=at_most(0.65)),
+    "await.inactive": Budget("≤ 1 ns added", "0.5 ns", added=at_most(1)),
+    "await.shared.inactive": Budget("≤ 1 ns added", "0.5 ns", added=at_most(1)),
+    "task.recording": Budget("≤ 1.2 ×", ratio=at_most(1.2)),
+    "task.inactive": Budget("≤ 2 ns added", added=at_most(2)),
+    "task.lazy.recording": Budget("≤ 1.2 ×", ratio=at_most(1.2)),
+    "task.lazy.inactive": Budget("≤ 2 ns added", added=at_most(2)),
+    "asio.recording": Budget("≤ 1.25 ×", ratio=at_most(1.25)),
+    "memory.bytes_per_scope": Budget("≤ 16 B", "16 B", whole=at_most(16)),
+    "memory.bytes_per_scope.in_frame": Budget("≤ 32 B", whole=at_most(32)),
+    "frame.bytes_per_await": Budget("≤ 16 B", value=at_most(16)),
+    "frame.bytes_per_scope": Budget("≤ 24 B", value=at_most(24)),
+    "frame.bytes_per_task": Budget("≤ 64 B", "48 B", value=at_most(64)),
+    "include": Budget("≤ 80 ms", "50 ms", value=at_most(80)),
+    "compile.ms_per_scope": Budget("≤ 2.5 ms", "1 ms", value=at_most(2.5)),
+    "code.bytes_per_scope": Budget("≤ 136 B", "96 B", value=at_most(136)),
+    "load.native": Budget("≥ 20 M/s", "50 M/s", value=at_least(20)),
+    "export.chrome": Budget("≥ 5 M/s", value=at_least(5)),
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How a row is measured. Subject and floor alternate burst by burst in one process; a burst is timed
+// by the tick clock; the figure is the median over bursts. Between bursts the recorder's helper gets
+// a pause outside the timed part, and records that were dropped are reported with the figure.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <coroscope/detail/ticks.hpp>
+
+namespace bench {
+
+using coroscope::detail::counter_ticks;
+
+/// Performs that many operations on the calling thread; returns the ticks of the timed part.
+using burst = std::uint64_t (*)(std::uint64_t operations);
+
+struct row {
+    const char* name;
+    burst subject;
+    burst floor;
+    burst plain;  ///< the subject without the profiler: what instruction counts are taken against
+    bool recording = false;
+    unsigned threads = 1;
+    std::uint64_t operations = 10'000;  ///< per burst
+};
+
+struct figure {
+    double value_ns = 0;
+    double floor_ns = 0;
+    std::uint64_t lost_records = 0;
+};
+
+/// Runs the row on `row.threads` threads at once, each on a processor of its own where there are two.
+figure measure(const row& what);
+
+/// For callgrind: that many operations of the subject or of its plain counterpart in counted().
+void count_instructions(const row& what, bool plain, std::uint64_t operations);
+
+/// The rows of each source.
+std::vector<row> scope_rows();
+std::vector<row> await_rows();
+std::vector<row> task_rows();
+
+/// The compiler must assume that memory was read and written here.
+[[gnu::always_inline]] inline void clobber() { __asm__ volatile("" ::: "memory"); }
+
+/// The compiler must assume that the value is used.
+template <class Value>
+[[gnu::always_inline]] inline void keep(Value value) {
+    __asm__ volatile("" : : "r"(value));
+}
+
+/// The ticks that `work` takes.
+template <class Work>
+[[gnu::always_inline]] inline std::uint64_t timed(Work&& work) {
+    const std::uint64_t start = counter_ticks();
+    work();
+    return counter_ticks() - start;
+}
+
+}  // namespace bench

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One scope: begin and end.
+
+#include <coroscope/macro.hpp>
+
+#include "harness.hpp"
+
+namespace bench {
+namespace {
+
+// Somebody's function: the compiler knows nothing of it.
+[[gnu::noinline, gnu::noipa]] void opaque() { clobber(); }
+
+template <class Work>
+[[gnu::always_inline]] inline std::uint64_t repeat(std::uint64_t operations, Work&& work) {
+    return timed([&] {
+        for (std::uint64_t each = 0; each < operations; ++each) {
+            work();
+            clobber();
+        }
+    });
+}
+
+std::uint64_t empty_loop(std::uint64_t operations) {
+    return repeat(operations, [] {});
+}
+
+std::uint64_t call_loop(std::uint64_t operations) {
+    return repeat(operations, [] { opaque(); });
+}
+
+std::uint64_t two_reads(std::uint64_t operations) {
+    return repeat(operations, [] {
+        const std::uint64_t start = counter_ticks();
+        keep(counter_ticks() - start);
+    });
+}
+
+std::uint64_t scope_around_nothing(std::uint64_t operations) {
+    return repeat(operations, [] { COROSCOPE("bench"); });
+}
+
+std::uint64_t scope_around_a_call(std::uint64_t operations) {
+    return repeat(operations, [] {
+        COROSCOPE("bench");
+        opaque();
+    });
+}
+
+}  // namespace
+
+std::vector<row> scope_rows() {
+    return {
+        {"scope.inactive.empty", scope_around_nothing, empty_loop, empty_loop},
+        {"scope.inactive.call", scope_around_a_call, call_loop, call_loop},
+        {"scope.recording.1", scope_around_nothing, two_reads, empty_loop, true},
+        {"scope.recording.2", scope_around_nothing, two_reads, empty_loop, true, 2},
+    };
+}
+
+}  // namespace bench

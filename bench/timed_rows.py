@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of bench_hot: each runs in several processes, and callgrind counts its instructions."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+PROCESSES = 5
+COUNTED_OPERATIONS = 20440  # ten full chunks of scopes
+COUNTED_FUNCTION = "bench::(anonymous namespace)::counted*"
+COUNTED = re.compile(r"(scope|await|task)\..*(inactive|recording|shared)(?!.*\.2$)")
+
+
+def run_json(*command):
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout)
+
+
+def middle_process(results):
+    """The process whose ratio is the median: its figures belong together."""
+    by_ratio = sorted(results, key=lambda result: result["value"] / result["floor"])
+    return by_ratio[len(by_ratio) // 2]
+
+
+def count(program, name, which):
+    with tempfile.TemporaryDirectory() as folder:
+        output = pathlib.Path(folder, "callgrind.out")
+        subprocess.run(
+            ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={output}",
+             f"--toggle-collect={COUNTED_FUNCTION}",
+             program, "--count", which, name, str(COUNTED_OPERATIONS)],
+            check=True, stderr=subprocess.DEVNULL)
+        total = re.search(r"^totals: (\d+)", output.read_text(), re.MULTILINE)
+    return int(total.group(1)) / COUNTED_OPERATIONS
+
+
+def instructions(program, name):
+    """Per operation, those of the same program without the profiler taken off."""
+    if not COUNTED.match(name) or shutil.which("valgrind") is None:
+        return None
+    return round(count(program, name, "subject") - count(program, name, "plain"), 1)
+
+
+def measure(program, name):
+    results = [run_json(program, name) for _ in range(PROCESSES)]
+    chosen = middle_process(results)
+    value, floor = chosen["value"], chosen["floor"]
+    lost = sum(result["lost_records"] for result in results)
+    row = {"name": name, "value": round(value, 3), "unit": "ns", "floor": round(floor, 3),
+           "ratio": round(value / floor, 3), "added": round(value - floor, 3),
+           "instructions": instructions(program, name)}
+    if lost:
+        row["note"] = f"dropped {lost} records: does not count"
+        row["void"] = True
+    return row
+
+
+def rows(folder):
+    """(name, how to measure it) of every row that bench_hot knows."""
+    program = str(folder / "bench_hot")
+    listed = subprocess.run([program, "--list"], check=True, stdout=subprocess.PIPE, text=True)
+    for name in listed.stdout.split():
+        yield name, lambda name=name: measure(program, name)
