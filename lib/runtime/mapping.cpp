@@ -50,6 +50,8 @@ int mapping::create(const char* path, std::uint64_t bytes) noexcept {
         remove_file(path);
         return error;
     }
+    // Fewer, larger pages in memory: the recording threads' stores miss fewer translations.
+    if (path == nullptr) ::madvise(at, bytes, MADV_HUGEPAGE);
     base_ = static_cast<std::byte*>(at);
     reserved_ = bytes;
     usable_ = 0;

@@ -83,6 +83,10 @@ void copy_chunk(chunk_header& to, const chunk_header& from, std::uint32_t chunk_
     std::memcpy(&to, &word, sizeof(word));
 }
 
+// A trace is not to be in memory twice while it is copied; steps are large, so that they seldom
+// split a large page.
+constexpr std::uint64_t discard_step_bytes = std::uint64_t{16} << 20;
+
 // Bounded, because close() may run in a signal handler that interrupted a visitor.
 void await_visitors(const store_parts& parts) noexcept {
     constexpr int most_pauses = 10'000;
@@ -98,11 +102,14 @@ trace::buffer copy_memory(mapping& map, std::uint64_t published,
     auto* const copy = static_cast<std::byte*>(std::calloc(bytes, 1));  // zeros are never touched
     if (copy != nullptr) {
         copy_words(copy, map.base(), sizeof(file_header));
+        std::uint64_t discarded = 0;
         for (std::uint64_t index = 0; index < chunks; ++index) {
-            chunk_header& from = chunk_at(map.base(), index, chunk_bytes);
-            copy_chunk(chunk_at(copy, index, chunk_bytes), from, chunk_bytes);
-            // As it goes, so that the trace is not in memory twice.
-            map.discard(reinterpret_cast<std::byte*>(&from), chunk_bytes);
+            copy_chunk(chunk_at(copy, index, chunk_bytes), chunk_at(map.base(), index, chunk_bytes),
+                       chunk_bytes);
+            const std::uint64_t end = file_header_bytes + (index + 1) * chunk_bytes;
+            if (end - discarded < discard_step_bytes) continue;
+            map.discard(map.base() + discarded, end - discarded);
+            discarded = end;
         }
         finish(copy, chunks, chunk_bytes);
     }
