@@ -79,7 +79,13 @@ public:
 
     decltype(auto) get_return_object(std::source_location where = std::source_location::current()) {
         task_.where = detail::location_address(where);
-        return promise_.get_return_object();
+        Promise* promise = &promise_;
+#if defined(__clang__)
+        // clang would elide the frame of a coroutine whose end it sees, and put it on the stack of its
+        // creator: scopes there could not be told from calls. So it must not see through the handle.
+        __asm__("" : "+r"(promise));
+#endif
+        return promise->get_return_object();
     }
 
     auto initial_suspend() {
