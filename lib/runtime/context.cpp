@@ -29,14 +29,22 @@ void install_context(const context& next, detail::task_state* frame) noexcept {
                     detail::make_carried(next.session, next.attributes), frame);
 }
 
-// The record belongs to the session of the context that holds while it is written: the one that
-// records more of what follows.
+// The session changes before the record is written and the task after it: a chunk that the record
+// opens names what ran before.
+void install_session(const context& next) noexcept {
+    detail::install(this_thread.mark, detail::make_carried(next.session, next.attributes), nullptr);
+}
+
+// Told to the session that records here, and to the one that does from now on if it is another.
 void switch_context(const context& next, detail::task_state* frame) noexcept {
     const std::uint64_t previous = task_of(this_thread.mark);
-    if (load_gate() != 0 && next.task != previous) record_context(next.task, previous);
-    const std::uint32_t session = detail::carried_session(this_thread.carried);
+    const bool told = load_gate() != 0 && next.task != previous;
+    if (told) record_context(next.task, previous);
+    const std::uint32_t session = this_thread.bound_session;
+    install_session(next);
+    const bool same_session = told && this_thread.bound_session == session;
+    if (load_gate() != 0 && next.task != previous && !same_session) record_context(next.task, previous);
     install_context(next, frame);
-    if (load_gate() != 0 && session != next.session) record_context(next.task, previous);
 }
 
 }  // namespace
@@ -71,11 +79,14 @@ job_stamp post_job(const void* location) noexcept {
 
 job_run::job_run(const job_stamp& job) noexcept : task_(job.task), exceptions_(std::uncaught_exceptions()) {
     before_ = current_resumer();
-    install_context({job.task, job.poster.session, job.poster.attributes}, nullptr);
-    if (load_gate() == 0) return;
-    const std::uint64_t ticks = now();
-    if (char* at = reserve())
-        write_record(at, ticks, make_tag(record_kind::resume, 0, 0), task_, task_of(before_.mark));
+    const context next{job.task, job.poster.session, job.poster.attributes};
+    install_session(next);
+    if (load_gate() != 0) {
+        const std::uint64_t ticks = now();
+        if (char* at = reserve())
+            write_record(at, ticks, make_tag(record_kind::resume, 0, 0), task_, task_of(before_.mark));
+    }
+    install_context(next, nullptr);
 }
 
 job_run::~job_run() {

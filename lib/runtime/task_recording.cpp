@@ -201,13 +201,14 @@ void suspend_active(task_state& task, departure& leaving) noexcept {
     task.carried = this_thread.carried;
     set_flags(task, 0, task_installed);
     task.suspended = true;
+    this_thread.frame = nullptr;  // it may be gone by the time that something asks for it
     leaving.ticks = load_gate() != 0 ? record_suspend(task, leaving.before.mark) : 0;
     task.before.mark = leaving.ticks;
 }
 
 void cancel_active(task_state& task, const resumer& before) noexcept {
     task.before = before;
-    set_flags(task, task_installed);
+    install_task(task);
     if (load_gate() != 0) record_cancel(task);
 }
 
@@ -217,13 +218,19 @@ void resume_active(task_state& task) noexcept {
     const std::uint64_t suspended_at = task.before.mark;
     set_flags(task, task_started);
     save_resumer(task.before);
-    install_task(task);
+    if (task.task == 0) task.task = new_task_id();
+    // The task's session first, the task itself last: a chunk that the record opens names what ran
+    // before it.
+    if (this_thread.carried != task.carried) [[unlikely]]
+        rebind(task.carried);
     if (load_gate() != 0) record_resume(task, suspended_at);
+    install_task(task);
 }
 
 void finish_active(task_state& task, departure& leaving) noexcept {
     take_leave(task, leaving.before);
     if (task.task == 0) task.task = new_task_id();
+    this_thread.frame = nullptr;
     leaving.ticks = load_gate() != 0 ? record_finish(task, leaving.before.mark) : 0;
 }
 
@@ -251,7 +258,8 @@ void finish_transfer_active(task_state& finished, task_state& resumed) noexcept 
 void destroy_active(task_state& task) noexcept {
     if (task.task == 0) task.task = new_task_id();
     if (load_gate() != 0) record_destroyed(task);
-    if (this_thread.frame == &task) restore(task.before);
+    // One that is suspended has been left, or will be by whoever destroys it from its await_suspend.
+    if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);
 }
 
 // The thread may have been registered since `before` was taken: its own part of the mark stays.
