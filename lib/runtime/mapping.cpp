@@ -50,8 +50,6 @@ int mapping::create(const char* path, std::uint64_t bytes) noexcept {
         remove_file(path);
         return error;
     }
-    // Fewer, larger pages in memory: the recording threads' stores miss fewer translations.
-    if (path == nullptr) ::madvise(at, bytes, MADV_HUGEPAGE);
     base_ = static_cast<std::byte*>(at);
     reserved_ = bytes;
     usable_ = 0;
@@ -142,7 +140,7 @@ void mapping::close_file() noexcept {
 }
 
 void mapping::remove_file(const char* path) noexcept {
-    if (file_ >= 0) ::unlink(path);
+    if (file_ >= 0 && path != nullptr) ::unlink(path);
     close_file();
 }
 

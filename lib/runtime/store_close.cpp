@@ -83,8 +83,8 @@ void copy_chunk(chunk_header& to, const chunk_header& from, std::uint32_t chunk_
     std::memcpy(&to, &word, sizeof(word));
 }
 
-// A trace is not to be in memory twice while it is copied; steps are large, so that they seldom
-// split a large page.
+// A trace is not to be in memory twice while it is copied; steps are large, so that they are
+// few system calls.
 constexpr std::uint64_t discard_step_bytes = std::uint64_t{16} << 20;
 
 // Bounded, because close() may run in a signal handler that interrupted a visitor.
