@@ -6,6 +6,7 @@
 #include <new>
 
 #include "chunk.hpp"
+#include "clock.hpp"
 #include "futex.hpp"
 #include "store_state.hpp"
 
@@ -18,6 +19,7 @@ using trace::thread_body;
 namespace {
 
 constexpr std::uint32_t fewest_chunks = 2;  // one for metadata, one for records
+constexpr std::int64_t shortest_span_ns = 20'000;  // two points so far apart tell the rate within 1 %
 constexpr long wait_check_ns = 10'000'000;  // policy wait looks again after this, woken or not
 
 std::uint32_t capacity_of(const chunk_store::settings& settings) noexcept {
@@ -72,6 +74,17 @@ int chunk_store::open(const settings& wanted) noexcept {
 }
 
 trace::file_header& chunk_store::header() noexcept { return state_->parts.header(); }
+
+std::uint64_t chunk_store::start_clock() noexcept {
+    store_parts& parts = state_->parts;
+    const trace::clock_point start = take_clock_point();
+    trace::clock_point next = start;
+    while (next.monotonic_ns < start.monotonic_ns + shortest_span_ns) next = take_clock_point();
+    parts.header().start = start;
+    store_last_point(parts.header(), next);
+    parts.clock_started.store(true, std::memory_order_release);  // pairs with the helper's exchange
+    return start.ticks;
+}
 
 std::uint64_t chunk_store::overwritten_records() const noexcept {
     return state_->parts.pool.overwritten();

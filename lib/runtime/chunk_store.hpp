@@ -70,6 +70,11 @@ public:
     /// Takes a finished task out of the task table; an empty slot if it was not there.
     trace::task_slot take_task(std::uint64_t task) noexcept;
 
+    /// Recording starts now: takes the trace's first point and, some microseconds later, a second one,
+    /// without which a process that dies young would leave times of unknown unit. More follow, often
+    /// at first. Returns the start in ticks.
+    std::uint64_t start_clock() noexcept;
+
     /// Records lost to overwrite_oldest so far, of all threads.
     std::uint64_t overwritten_records() const noexcept;
 

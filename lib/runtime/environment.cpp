@@ -87,8 +87,9 @@ void after_fork_in_child() noexcept {
     options.policy = policy_from(::secure_getenv("COROSCOPE_POLICY"));
     options.record_arguments = equal(::secure_getenv("COROSCOPE_ARGUMENTS"), "1");
     if (const char* limit = ::secure_getenv("COROSCOPE_LIMIT")) {
-        const unsigned long long bytes = std::strtoull(limit, nullptr, 10);
-        if (bytes != 0) options.limit_bytes = bytes;
+        char* end = nullptr;
+        const unsigned long long bytes = std::strtoull(limit, &end, 10);
+        if (bytes != 0 && *end == '\0') options.limit_bytes = bytes;
     }
     const start_result started = start_session(options);
     environment_session = started.generation;

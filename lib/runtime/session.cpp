@@ -121,9 +121,7 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     slot.late_records.store(0, std::memory_order_relaxed);
     slot.lost_records.store(0, std::memory_order_relaxed);
     slot.departed_losses.store(0, std::memory_order_relaxed);
-    const trace::clock_point start = take_clock_point();
-    store->header().start = start;
-    slot.start_ticks.store(start.ticks, std::memory_order_relaxed);
+    slot.start_ticks.store(store->start_clock(), std::memory_order_relaxed);
     slot.generation.store(generation, std::memory_order_release);
     slot.live.store(true, std::memory_order_release);  // pairs with find_session()
     define_all_sites(*store);

@@ -29,6 +29,7 @@ constexpr std::uint64_t growth_step_bytes = std::uint64_t{4} << 20;   // publish
 constexpr std::uint32_t recycled_share = 8;  // of the ring, emptied ahead: one in so many at most
 
 constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t first_point_period_ns = 1'000'000;
 // Clock records grow rarer as a session grows older: their number is logarithmic in its length.
 constexpr std::uint32_t records_per_period = 256;
 
@@ -55,6 +56,8 @@ private:
     sigset_t before_{};
 };
 
+}  // namespace
+
 // `ticks` is 0, "not taken", while the others change: a process may be killed in between.
 void store_last_point(trace::file_header& header, const trace::clock_point& now) noexcept {
     publish_word(&header.last.ticks, 0);
@@ -62,8 +65,6 @@ void store_last_point(trace::file_header& header, const trace::clock_point& now)
     publish_word(&header.last.realtime_ns, static_cast<std::uint64_t>(now.realtime_ns));
     publish_word(&header.last.ticks, now.ticks);
 }
-
-}  // namespace
 
 int store_helper::start() noexcept {
     {
@@ -132,6 +133,7 @@ void store_helper::fill_header() noexcept {
     header.limit_bytes = parts_.settings.limit_bytes;
     publish_word(&header.magic, trace::file_magic);
     record_period_ns_ = second_ns;
+    point_period_ns_ = second_ns;
     next_point_ns_ = next_record_ns_ = header.start.monotonic_ns + second_ns;
 }
 
@@ -221,10 +223,14 @@ void store_helper::release_waiters() noexcept {
 }
 
 void store_helper::date() noexcept {
-    if (monotonic_now() < next_point_ns_) return;
+    // Acquire: pairs with start_clock(), whose point this one comes after.
+    const bool started = parts_.clock_started.exchange(false, std::memory_order_acquire);
+    if (started) point_period_ns_ = first_point_period_ns;
+    if (!started && monotonic_now() < next_point_ns_) return;
     const trace::clock_point now = take_clock_point();
     store_last_point(parts_.header(), now);
-    next_point_ns_ = now.monotonic_ns + second_ns;
+    next_point_ns_ = now.monotonic_ns + point_period_ns_;
+    point_period_ns_ = std::min(4 * point_period_ns_, second_ns);
     if (now.monotonic_ns < next_record_ns_) return;
     const std::int64_t body[2] = {now.monotonic_ns, now.realtime_ns};
     parts_.metadata.append(now.ticks, trace::make_tag(trace::record_kind::clock, 0, 0), body,

@@ -12,9 +12,14 @@
 
 #include <pthread.h>
 
+#include <coroscope/trace/format.hpp>
+
 namespace coroscope::runtime {
 
 struct store_parts;
+
+/// Writes the trace's newest clock point, so that a kill in between leaves none or all of it.
+void store_last_point(trace::file_header& header, const trace::clock_point& now) noexcept;
 
 class store_helper {
 public:
@@ -62,6 +67,7 @@ private:
     long period_ns_ = 0;
     std::int64_t retry_growth_ns_ = 0;  // not before; 0: growth has not failed
     std::int64_t next_point_ns_ = 0;
+    std::int64_t point_period_ns_ = 0;
     std::int64_t next_record_ns_ = 0;
     std::int64_t record_period_ns_ = 0;
     std::uint32_t records_at_period_ = 0;
