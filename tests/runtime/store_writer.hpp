@@ -4,17 +4,15 @@
 // Writes to a chunk store as a recording thread does, and finds its records again.
 
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include <coroscope/trace/reader.hpp>
 #include <doctest/doctest.h>
 
+#include "../support/scratch_file.hpp"
 #include "lib/runtime/chunk_store.hpp"
 
 namespace coroscope::test {
@@ -107,30 +105,5 @@ inline std::map<std::uint32_t, found_thread> find_records(const trace::reader& r
     }
     return threads;
 }
-
-/// A path in a fresh folder below `parent`; both vanish with it.
-class scratch_file {
-public:
-    explicit scratch_file(std::string parent = {}) {
-        const char* configured = std::getenv("TMPDIR");
-        if (parent.empty()) parent = configured != nullptr ? configured : "/tmp";
-        folder_ = parent + "/coroscope-test-XXXXXX";
-        REQUIRE(::mkdtemp(folder_.data()) != nullptr);
-        path_ = folder_ + "/trace.cst";
-    }
-    scratch_file(const scratch_file&) = delete;
-    scratch_file& operator=(const scratch_file&) = delete;
-    ~scratch_file() {
-        ::unlink(path_.c_str());
-        ::rmdir(folder_.c_str());
-    }
-
-    const char* path() const { return path_.c_str(); }
-    const std::string& folder() const { return folder_; }
-
-private:
-    std::string folder_;
-    std::string path_;
-};
 
 }  // namespace coroscope::test

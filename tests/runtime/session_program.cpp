@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The instrumented program that the tests of the environment, of kills and of full disks run:
+// session_program MODE [ARGUMENT...]
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session_program.hpp"
+#include "session_steps.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+using arguments = char**;
+
+std::uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
+
+overflow policy(const char* text) {
+    if (std::strcmp(text, "wait") == 0) return overflow::wait;
+    return std::strcmp(text, "overwrite") == 0 ? overflow::overwrite_oldest : overflow::drop_newest;
+}
+
+[[noreturn]] void record_for_ever(std::uint64_t pause_every, thread_progress* mine) {
+    if (mine != nullptr) mine->os_id.store(static_cast<std::uint64_t>(::gettid()));
+    for (std::uint64_t done = 0;;) {
+        step(done++);
+        if (mine != nullptr) mine->done.store(done, std::memory_order_release);
+        if (done % pause_every == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+}
+
+// steps COUNT EXIT
+int run_steps(arguments given) {
+    steps(number(given[0]));
+    return static_cast<int>(number(given[1]));
+}
+
+// _exit COUNT
+int leave_at_once(arguments given) {
+    steps(number(given[0]));
+    ::_exit(5);
+}
+
+// throw COUNT
+int throw_through_main(arguments given) {
+    steps(number(given[0]));
+    throw std::runtime_error("through main");
+}
+
+// session: one in the code
+int start_session(arguments) {
+    profile session;
+    steps(4);
+    std::printf("%d %s\n", static_cast<int>(session.status().state), session.status().message);
+    return 0;
+}
+
+// spawn: a child process that is another program of the same kind
+int spawn_program(arguments) {
+    steps(2);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::execl("/proc/self/exe", "session_program", "steps", "7", "0", nullptr);
+        ::_exit(127);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    std::printf("%ld\n", static_cast<long>(child));
+    return status;
+}
+
+// fork COUNT: a child process that is a copy
+int fork_copy(arguments given) {
+    steps(2);
+    const pid_t child = ::fork();
+    steps(number(given[0]));
+    if (child == 0) return 0;
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return status;
+}
+
+// detached: threads that record until the process is gone
+int leave_threads_behind(arguments) {
+    for (int i = 0; i < 8; ++i) std::thread(record_for_ever, 64, nullptr).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return 0;
+}
+
+// arguments
+int offer_arguments(arguments) {
+    const int answer = 42;
+    COROSCOPE_ARGS("with arguments", answer);
+    return 0;
+}
+
+// sleep: 50 ms, threads and a task
+task<int> nested() {
+    COROSCOPE("task scope");
+    co_return 1;
+}
+int sleep_a_while(arguments) {
+    std::thread other([] { steps(5); });
+    other.join();
+    COROSCOPE("50 ms");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return sync_wait(nested()) - 1;
+}
+
+// sequences FILE POLICY: several threads, each says in the memory behind file descriptor
+// progress_descriptor how far it is
+int run_sequences(arguments given) {
+    void* shared = ::mmap(nullptr, sizeof(program_progress), PROT_READ | PROT_WRITE, MAP_SHARED,
+                          progress_descriptor, 0);
+    if (shared == MAP_FAILED) return 1;
+    auto& progress = *static_cast<program_progress*>(shared);
+    const bool small = policy(given[1]) == overflow::overwrite_oldest;
+    profile session{{.output = given[0],
+                     .all_threads = true,
+                     .policy = policy(given[1]),
+                     .limit_bytes = small ? std::size_t{64} << 12 : std::size_t{64} << 20,
+                     .chunk_bytes = 4096}};
+    if (session.status().state != session_state::recording) return 1;
+    for (thread_progress& mine : progress.threads) std::thread(record_for_ever, 64, &mine).detach();
+    progress.ready.store(1);
+    for (;;) ::pause();
+}
+
+// fill FILE [FILE_SIZE_LIMIT]: records until records are lost, and a while longer
+int fill(arguments given) {
+    if (given[1] != nullptr) {
+        const rlimit most{number(given[1]), number(given[1])};
+        ::setrlimit(RLIMIT_FSIZE, &most);
+    }
+    profile session{{.output = given[0], .all_threads = true}};
+    std::uint64_t attempted = 0;
+    for (; session.status().lost_records == 0 && attempted < 40'000'000; attempted += 10'000) steps(10'000);
+    steps(10'000);
+    attempted += 10'000;
+    const session_status status = session.status();
+    session.stop();
+    std::printf("%llu %d %s\n", static_cast<unsigned long long>(attempted), status.error_number, status.message);
+    return session.status().state == session_state::stopped ? 0 : 1;
+}
+
+// unload LIBRARY: records in a library that is unloaded while the session goes on
+int unload(arguments given) {
+    for (int round = 0; round < 3; ++round) {
+        void* library = ::dlopen(given[0], RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) return 1;
+        void* function = ::dlsym(library, "run_scope_in_library");
+        if (function == nullptr) return 2;
+        reinterpret_cast<void (*)()>(function)();
+        std::thread(reinterpret_cast<void (*)()>(function)).join();
+        ::dlclose(library);
+    }
+    steps(5);
+    return 0;
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+    const std::map<std::string, std::function<int(arguments)>> modes = {
+        {"steps", run_steps},         {"_exit", leave_at_once},   {"throw", throw_through_main},
+        {"session", start_session},   {"spawn", spawn_program},   {"fork", fork_copy},
+        {"detached", leave_threads_behind}, {"arguments", offer_arguments}, {"sleep", sleep_a_while},
+        {"sequences", run_sequences}, {"fill", fill},             {"unload", unload},
+    };
+    const auto mode = modes.find(argv[1] != nullptr ? argv[1] : "");
+    return mode == modes.end() ? 2 : mode->second(argv + 2);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A forked child never touches its parent's trace, whatever its parent's threads were doing.
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../support/scratch_file.hpp"
+#include "session_support.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using namespace std::chrono_literals;
+
+#if defined(__SANITIZE_THREAD__)
+// Our children start a thread after a fork of many.
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
+#endif
+
+namespace {
+
+pid_t fork_into(const std::function<int()>& body) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) ::_exit(body());
+    return child;
+}
+
+// The child's exit code; a child that hangs is killed and is a failure.
+int wait_for(pid_t child) {
+    int status = -1;
+    for (int tries = 0; tries < 20'000; ++tries) {
+        if (::waitpid(child, &status, WNOHANG) == child) return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        std::this_thread::sleep_for(1ms);
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    return -2;
+}
+
+std::string content(const char* path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int record_own_session() {
+    profile session{{.limit_bytes = 1U << 20}};
+    if (session.status().state != session_state::recording) return 1;
+    steps(10);
+    auto trace = analysis::load(session.stop());
+    return trace && count_steps(*trace) == 10 ? 0 : 2;
+}
+
+}  // namespace
+
+TEST_SUITE("fork") {
+    TEST_CASE("a child records nothing into its parent's trace, and the parent goes on") {
+        const scratch_file file;
+        profile session{{.output = file.path()}};
+        steps(5);
+        CHECK(wait_for(fork_into([] {
+                  steps(1000);
+                  return 0;
+              })) == 0);
+        steps(5);
+        session.stop();
+        const analysis::trace trace = load(std::string(file.path()));
+        CHECK(trace.health.finished);
+        REQUIRE(trace.threads.size() == 1);
+        CHECK(steps_by_thread(trace)[0] == "0123401234");
+    }
+
+    TEST_CASE("a child finds its parent's session stopped, and stopping it does no harm") {
+        const scratch_file file;
+        profile session{{.output = file.path(), .all_threads = true}};
+        steps(5);
+        CHECK(wait_for(fork_into([&] {
+                  if (session.status().state != session_state::stopped) return 1;
+                  return session.stop().empty() ? 0 : 2;
+              })) == 0);
+        steps(5);
+        CHECK(session.status().state == session_state::recording);
+        session.stop();
+        CHECK(count_steps(load(std::string(file.path()))) == 10);
+    }
+
+    TEST_CASE("a child may record sessions of its own, as often as it forks again") {
+        profile session{{.limit_bytes = 1U << 20}};
+        steps(5);
+        const std::function<int(int)> generation = [&](int depth) {
+            profile mine{{.limit_bytes = 1U << 20}};
+            if (mine.status().state != session_state::recording) return 1;
+            if (depth == 0) return record_own_session() == 1 ? 0 : 2;  // `mine` is on
+            return wait_for(fork_into([&] { return generation(depth - 1); }));
+        };
+        CHECK(wait_for(fork_into([&] { return generation(10); })) == 0);
+        CHECK(wait_for(fork_into(record_own_session)) == 0);
+        CHECK(count_steps(load(session.stop())) == 5);
+    }
+
+    TEST_CASE("a child that outlives its parent's session leaves the finished file as it is") {
+        const scratch_file file;
+        profile session{{.output = file.path()}};
+        steps(5);
+        const pid_t child = fork_into([] {
+            for (int i = 0; i < 30; ++i) {
+                steps(500);
+                std::this_thread::sleep_for(1ms);
+            }
+            return 0;
+        });
+        session.stop();
+        const std::string finished = content(file.path());
+        CHECK(wait_for(child) == 0);
+        CHECK(content(file.path()) == finished);
+    }
+
+    TEST_CASE("forks while other threads record, register and come and go leave no child waiting") {
+        const scratch_file file;
+        std::atomic<bool> stop{false};
+        profile session{{.output = file.path(), .all_threads = true, .policy = overflow::wait}};
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 3; ++i)
+            threads.emplace_back([&] {
+                for (std::uint64_t number = 0; !stop; ++number) {
+                    step(number);
+                    if (number % 32 == 0) std::this_thread::sleep_for(200us);
+                }
+            });
+        threads.emplace_back([&] {
+            while (!stop) {
+                std::thread([] { steps(3); }).join();
+                std::thread([] { record_own_session(); }).join();
+            }
+        });
+        for (int round = 0; round < 25; ++round) CHECK(wait_for(fork_into(record_own_session)) == 0);
+        stop = true;
+        for (std::thread& thread : threads) thread.join();
+        session.stop();
+        const analysis::trace trace = load(std::string(file.path()));
+        CHECK(trace.health.dropped_newest == 0);
+        for (const std::string& digits : steps_by_thread(trace)) CHECK(is_whole_sequence(digits));
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Sessions that come and go while threads do.
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include <unistd.h>
+
+#include "session_support.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Threads that go through their sequence until the end of the block.
+class recording_threads {
+public:
+    explicit recording_threads(std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i)
+            threads_.emplace_back([this] {
+                for (std::uint64_t number = 0; !stop_.load(std::memory_order_relaxed); ++number) {
+                    step(number);
+                    if (number % 32 == 0) std::this_thread::sleep_for(1ms);
+                }
+            });
+    }
+    ~recording_threads() {
+        stop_ = true;
+        for (std::thread& thread : threads_) thread.join();
+    }
+    recording_threads(const recording_threads&) = delete;
+    recording_threads& operator=(const recording_threads&) = delete;
+
+private:
+    std::atomic<bool> stop_{false};
+    std::vector<std::thread> threads_;
+};
+
+std::uint64_t resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::uint64_t size = 0;
+    std::uint64_t resident = 0;
+    file >> size >> resident;
+    return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::size_t mappings() {
+    std::ifstream file("/proc/self/maps");
+    std::size_t lines = 0;
+    for (std::string line; std::getline(file, line);) ++lines;
+    return lines;
+}
+
+// A place of its own in the source for each number.
+template <int Number>
+void distinct_scope() {
+    COROSCOPE("one of many");
+}
+
+template <int... Numbers>
+void distinct_scopes(std::integer_sequence<int, Numbers...>, const std::function<void()>& between) {
+    ((distinct_scope<Numbers>(), between()), ...);
+}
+
+void check_sequences(const analysis::trace& trace) {
+    for (const std::string& digits : steps_by_thread(trace)) CHECK(is_sequence(digits));
+}
+
+// Runs scopes when its thread ends, before and after the runtime has left the thread.
+struct leaves_late {
+    ~leaves_late() { steps(5); }
+};
+
+}  // namespace
+
+TEST_SUITE("sessions and threads") {
+    TEST_CASE("200 sessions come and go while 8 threads record, and memory stays flat") {
+        const recording_threads threads(8);
+        std::uint64_t resident_before = 0;
+        std::size_t mappings_before = 0;
+        for (int cycle = 0; cycle < 200; ++cycle) {
+            profile session{{.all_threads = true, .limit_bytes = 4U << 20, .chunk_bytes = 4096}};
+            REQUIRE(session.status().state == session_state::recording);
+            std::this_thread::sleep_for(200us);
+            const trace::buffer bytes = session.stop();
+            REQUIRE_FALSE(bytes.empty());
+            if (cycle % 50 == 49) check_sequences(load(bytes));
+            if (cycle != 49) continue;
+            resident_before = resident_bytes();
+            mappings_before = mappings();
+        }
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+        CHECK(resident_bytes() < resident_before + (std::uint64_t{16} << 20));
+        CHECK(mappings() < mappings_before + 100);
+#endif
+    }
+
+    TEST_CASE("a session starts and stops under 64 recording threads, and every sequence is whole") {
+        const recording_threads threads(64);
+        for (int cycle = 0; cycle < 5; ++cycle) {
+            profile session{{.all_threads = true, .policy = overflow::wait}};
+            std::this_thread::sleep_for(5ms);
+            const analysis::trace trace = load(session.stop());
+            CHECK(count_steps(trace) > 0);
+            CHECK(trace.health.dropped_newest == 0);
+            check_sequences(trace);
+        }
+    }
+
+    TEST_CASE("a session stops under 64 threads without loss of what was complete before") {
+        std::atomic<std::uint64_t> done{0};
+        std::atomic<bool> stop{false};
+        profile session{{.all_threads = true, .policy = overflow::wait}};
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 64; ++i)
+            threads.emplace_back([&] {
+                for (std::uint64_t number = 0; !stop.load(std::memory_order_relaxed); ++number) {
+                    step(number);
+                    done.fetch_add(1, std::memory_order_release);
+                    if (number % 32 == 0) std::this_thread::sleep_for(1ms);
+                }
+            });
+        std::this_thread::sleep_for(5ms);
+        const std::uint64_t complete = done.load(std::memory_order_acquire);
+        const analysis::trace trace = load(session.stop());
+        stop = true;
+        for (std::thread& thread : threads) thread.join();
+        CHECK(count_steps(trace) >= complete);
+        for (const std::string& digits : steps_by_thread(trace)) CHECK(is_whole_sequence(digits));
+    }
+
+    TEST_CASE("threads that end while a session records leave all that they did") {
+        profile session{{.all_threads = true, .policy = overflow::wait}};
+        for (int round = 0; round < 50; ++round) {
+            std::thread first([] { steps(20); });
+            std::thread second([] { steps(20); });
+            first.join();
+            second.join();
+        }
+        const analysis::trace trace = load(session.stop());
+        CHECK(count_steps(trace) == 2000);
+        for (const std::string& digits : steps_by_thread(trace)) CHECK(is_whole_sequence(digits));
+    }
+
+    TEST_CASE("threads end and sessions stop at the same time") {
+        std::atomic<bool> stop{false};
+        std::thread spawner([&] {
+            while (!stop) {
+                std::thread first([] { steps(50); });
+                std::thread second([] { steps(50); });
+                first.join();
+                second.join();
+            }
+        });
+        for (int cycle = 0; cycle < 100; ++cycle) {
+            profile session{{.all_threads = true, .limit_bytes = 4U << 20, .chunk_bytes = 4096}};
+            std::this_thread::sleep_for(300us);
+            const trace::buffer bytes = session.stop();
+            if (cycle % 25 == 0) check_sequences(load(bytes));
+        }
+        stop = true;
+        spawner.join();
+    }
+
+    TEST_CASE("a thread-local object's destructor runs scopes at its thread's end") {
+        profile session{{.all_threads = true}};
+        std::thread([] {
+            thread_local leaves_late before;
+            (void)&before;
+            steps(5);
+            thread_local leaves_late after;
+            (void)&after;
+        }).join();
+        const analysis::trace trace = load(session.stop());
+        CHECK(count_steps(trace) == 15);
+    }
+
+    TEST_CASE("a thread whose first scope runs in such a destructor is recorded or left alone") {
+        profile session{{.all_threads = true}};
+        std::thread([] {
+            thread_local leaves_late only;
+            (void)&only;
+        }).join();
+        CHECK(count_steps(load(session.stop())) == 5);
+    }
+
+    TEST_CASE("places in the source that are met while sessions start and stop keep their names") {
+        std::atomic<bool> finished{false};
+        std::thread meeting([&] {
+            distinct_scopes(std::make_integer_sequence<int, 300>(),
+                            [] { std::this_thread::sleep_for(100us); });
+            finished = true;
+        });
+        while (!finished) {
+            profile session{{.all_threads = true}};
+            std::this_thread::sleep_for(300us);
+            const analysis::trace trace = load(session.stop());
+            CHECK(count(trace, "one of many") == trace.events.size());
+        }
+        meeting.join();
+    }
+
+    TEST_CASE("a thread in more sessions than it has places for loses records, not its way") {
+        std::vector<std::unique_ptr<profile>> sessions(6);
+        std::vector<context> contexts(6);
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < sessions.size(); ++i)
+            std::thread([&, i] {
+                sessions[i] = std::make_unique<profile>();
+                contexts[i] = current_context();
+            }).join();
+        for (const context& each : contexts) {
+            const context_guard guard(each);
+            steps(5);
+        }
+        std::uint64_t recorded = 0;
+        std::uint64_t lost = 0;
+        for (const auto& session : sessions) {
+            REQUIRE(session->status().state == session_state::recording);
+            lost += session->status().lost_records;
+            recorded += count_steps(load(session->stop()));
+        }
+        CHECK(recorded == 20);
+        CHECK(lost == 12);  // of two sessions: five scopes, and the record of the context's switch
+    }
+
+    TEST_CASE("the ninth session at once is refused") {
+        std::vector<std::unique_ptr<profile>> sessions(9);
+        for (auto& session : sessions)
+            std::thread([&] {
+                session = std::make_unique<profile>(profile_options{.limit_bytes = 1U << 20});
+            }).join();
+        for (std::size_t i = 0; i < 8; ++i) CHECK(sessions[i]->status().state == session_state::recording);
+        CHECK(sessions[8]->status().state == session_state::refused);
+    }
+
+    TEST_CASE("a session in memory stays within its limit") {
+        const std::uint64_t before = resident_bytes();
+        profile session{{.limit_bytes = 4U << 20}};
+        for (int round = 0; round < 30; ++round) steps(20'000);
+        const std::uint64_t grown = resident_bytes() - before;
+        const analysis::trace trace = load(session.stop());
+        CHECK(trace.file_bytes <= (4U << 20));
+        CHECK(count_steps(trace) + trace.health.dropped_newest == 600'000);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+        CHECK(grown < (std::uint64_t{8} << 20));
+#else
+        (void)grown;
+#endif
+    }
+}
