@@ -12,7 +12,6 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 
-#include <coroscope/coroscope.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -39,11 +38,9 @@ public:
           result_{result} {}
 
     net::awaitable<void> run() {
-        COROSCOPE_FUNCTION();
         try {
             const net::ip::tcp::endpoint server{net::ip::address_v4::loopback(), port_};
-            co_await COROSCOPE_AWAIT("client.connect",
-                                     stream_.async_connect(server, net::use_awaitable));
+            co_await stream_.async_connect(server, net::use_awaitable);
             stream_.socket().set_option(net::ip::tcp::no_delay{true});
             for (; remaining_ > 0; --remaining_) {
                 co_await exchange_once();
@@ -55,15 +52,12 @@ public:
 
 private:
     net::awaitable<void> exchange_once() {
-        COROSCOPE_FUNCTION();
         exchange step = requests_.next();
         response reply;
         const auto start = clock::now();
         stream_.expires_after(peer_timeout);
-        co_await COROSCOPE_AWAIT("client.send",
-                                 http::async_write(stream_, step.message, net::use_awaitable));
-        co_await COROSCOPE_AWAIT("client.reply",
-                                 http::async_read(stream_, buffer_, reply, net::use_awaitable));
+        co_await http::async_write(stream_, step.message, net::use_awaitable);
+        co_await http::async_read(stream_, buffer_, reply, net::use_awaitable);
         result_.latencies.push_back(clock::now() - start);
         judge(step, reply);
     }

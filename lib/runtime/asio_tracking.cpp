@@ -157,6 +157,21 @@ void leave(frame& inside, std::uint32_t flags) noexcept {
     release(left);
 }
 
+// The running task awaits a child that co_spawn makes. To be done before anybody else can know the
+// child: it may run to its end on another thread before the co_spawn call returns.
+void await_child(const location& spawn, task& child, std::uint64_t ticks) noexcept {
+    frame* inside = here.running;
+    if (spawn.outer_ == nullptr || spawn.outer_->kind_ != location::kind::await) return;
+    if (inside == nullptr || inside->running == nullptr || inside->continued) return;
+    task& waiting = *inside->running;
+    waiting.carried = this_thread.carried;
+    child.awaiter = retain(&waiting);
+    child.awaiter_serial = ++waiting.serial;
+    record(waiting, record_kind::suspend, ticks, operation_site("", "co_spawn"), 0, task_of(inside->before.mark));
+    record(waiting, record_kind::awaiting, ticks, 0, 0, child.id);
+    inside->continued = true;
+}
+
 // A co_spawn child that runs inside its co_spawn call: found out at the first thing that it does.
 void start_inline_child(location& spawn) noexcept {
     auto* inside = new (std::nothrow) frame;
@@ -166,13 +181,14 @@ void start_inline_child(location& spawn) noexcept {
         release(child);
         return;
     }
+    await_child(spawn, *child, spawn.entered_ticks_);
     write_spawn(*child, spawn.entered_ticks_, operation_site("", "co_spawn"),
                 trace::spawn_started | trace::spawn_ready, current_task());
     inside->outer = here.running;
     here.running = inside;
     enter(*inside, child);
+    release(child);  // the frame counts it now
     spawn.inline_child_ = inside;
-    spawn.spawned_ = child;
     spawn.used_ = true;
 }
 
@@ -196,10 +212,11 @@ void spawn_child(tracked_handler& handler, location* spawn, const char* type, co
     task* child = make_task(spawn != nullptr ? spawn->line_ : 0);
     if (child == nullptr) return;
     const std::uint32_t site = spawn != nullptr ? operation_site("", "co_spawn") : operation_site(type, operation);
-    write_spawn(*child, now(), site, is_executor_work(operation) ? trace::spawn_ready : 0U, current_task());
+    const std::uint64_t ticks = now();
+    write_spawn(*child, ticks, site, is_executor_work(operation) ? trace::spawn_ready : 0U, current_task());
     if (spawn != nullptr) {
         spawn->used_ = true;
-        spawn->spawned_ = retain(child);
+        await_child(*spawn, *child, ticks);
     }
     handler.task_ = child;
     handler.role_ = role::start;
@@ -237,18 +254,6 @@ void create_in_frame(frame& inside, tracked_handler& handler, const char* type, 
     // next step of a composed operation, a strand's hop.
     if (awaited || !inside.user_code) return suspend(inside, handler, type, operation);
     spawn_child(handler, nullptr, type, operation);
-}
-
-// The running task awaits a child that co_spawn made inside this location.
-void await_child(frame& inside, task& child) noexcept {
-    task& waiting = *inside.running;
-    waiting.carried = this_thread.carried;
-    child.awaiter = retain(&waiting);
-    child.awaiter_serial = ++waiting.serial;
-    const std::uint64_t ticks = now();
-    record(waiting, record_kind::suspend, ticks, operation_site("", "co_spawn"), 0, task_of(inside.before.mark));
-    record(waiting, record_kind::awaiting, ticks, 0, 0, child.id);
-    inside.continued = true;
 }
 
 }  // namespace
@@ -303,11 +308,6 @@ void location::leave() noexcept {
         asio::leave(*inline_child_, 0);
         delete inline_child_;
     }
-    const bool awaits_child = kind_ == kind::spawn && spawned_ != nullptr && outer_ != nullptr &&
-                              outer_->kind_ == kind::await && here.running != nullptr &&
-                              here.running->running != nullptr && !here.running->continued;
-    if (awaits_child && !spawned_->finished) await_child(*here.running, *spawned_);
-    if (inline_child_ == nullptr) release(spawned_);
 }
 
 void completion::take(const tracked_handler& handler) noexcept {

@@ -69,7 +69,6 @@ public:
     // Read by the runtime only.
     location* outer_ = nullptr;
     frame* inline_child_ = nullptr;  ///< a co_spawn's child that runs inside this very call
-    task* spawned_ = nullptr;        ///< counted: the child that was created inside
     std::uint64_t entered_ticks_ = 0;
     int line_ = 0;
     kind kind_ = kind::step;
