@@ -122,12 +122,20 @@ private:
         if (task != none) loaded_.tasks[task].losses = true;
     }
 
+    // The uppermost frame of `task`, or 0. Only a damaged stream nests deeper than the search goes.
+    [[nodiscard]] std::size_t find_frame(std::uint32_t task) const {
+        constexpr std::size_t depth_limit = 4096;
+        const std::size_t top = frames_.size() - 1;
+        for (std::size_t depth = 0; depth < top && depth < depth_limit; ++depth)
+            if (frames_[top - depth].task == task) return top - depth;
+        return 0;
+    }
+
     // Brings the stack to `task`. Frames above it, or all of them if it is not there, ended at a
     // moment nobody saw, at `known_ns` at the earliest.
     void bring_to(std::uint32_t task, std::int64_t known_ns) {
         if (task == current()) return;
-        std::size_t at = frames_.size() - 1;
-        while (at > 0 && frames_[at].task != task) --at;
+        const std::size_t at = find_frame(task);
         const std::int64_t now_ns = now_ns_;
         now_ns_ = std::clamp(known_ns, owned_until_ns_, std::max(owned_until_ns_, now_ns));
         own();
@@ -155,23 +163,29 @@ private:
         run(op.task);
     }
 
-    // Ends the slice of `task`; false where this thread knew of none.
-    bool end_slice(std::uint32_t task) {
-        const auto is_of_task = [task](const frame& candidate) {
-            return candidate.task == task && candidate.kind != frame_kind::thread;
-        };
-        if (std::none_of(frames_.begin(), frames_.end(), is_of_task)) {
-            lose(task);
-            return false;
-        }
-        bring_to(task, now_ns_);
+    // A context is left before the slice below it ends; where it was not, the record of that is missing.
+    void leave_contexts() {
+        while (frames_.back().kind == frame_kind::context) pop();
+    }
+
+    // Ends the slice of `task`, if this thread knows of one.
+    void end_slice(std::uint32_t task) {
         own();
-        pop();
-        return true;
+        leave_contexts();
+        const std::size_t ended = find_frame(task);
+        if (ended == 0) {
+            lose(task);
+            return;
+        }
+        for (bring_to(task, now_ns_); frames_.back().kind == frame_kind::context;
+             bring_to(task, now_ns_))
+            pop();
+        if (current() == task && frames_.size() > 1) pop();
     }
 
     void suspend(const task_op& op) {
-        const bool exact = op.task != none && current() == op.task;
+        const bool exact =
+            op.task != none && current() == op.task && frames_.back().kind == frame_kind::slice;
         if (exact) {
             own();
             forget_suspension(op.task);
