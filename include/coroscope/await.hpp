@@ -2,8 +2,8 @@
 #pragma once
 
 // label_await, behind COROSCOPE_AWAIT: names one await. Inside an instrumented coroutine only the
-// name is added. An operand that an integration passes through (Asio's) is returned as it is, under
-// a scope of that name that ends with the await expression. In any other coroutine the operand is wrapped, and the
+// name is added. An operand that only the promise can await (Asio's) is returned as it is, under a
+// scope of that name that ends with the await expression. In any other coroutine the operand is wrapped, and the
 // suspension is recorded as an await of its own.
 
 #include <coroutine>
@@ -16,9 +16,10 @@
 
 namespace coroscope {
 
-/// Specialise to true for operands that a foreign promise insists on seeing unchanged.
+/// Can only the coroutine's own promise make an awaitable of this operand (Asio's awaitables are such)?
+/// It must see it unchanged. May be specialised for others.
 template <class Operand>
-inline constexpr bool passes_through = false;
+inline constexpr bool passes_through = !detail::is_awaitable<Operand>;
 
 namespace detail {
 
@@ -123,7 +124,7 @@ private:
 
 template <class Operand>
 decltype(auto) label_await(await_label&& label, Operand&& operand) noexcept {
-    if constexpr (passes_through<std::remove_cvref_t<Operand>>) {
+    if constexpr (passes_through<Operand>) {
         label.begin();
         return static_cast<Operand&&>(operand);
     } else {

@@ -3,9 +3,10 @@
 
 // The answer in one sentence: which request was the slowest, and what took most of it.
 //
-// A request is what the user names; else the function scope of tasks that encloses most awaits, where
-// one that lasts longer than a tenth of the session counts as a loop that serves requests and stands
-// back; else the slowest finished task.
+// A request is what the user names; else the function scope of tasks that awaits something and calls the
+// most different functions, by wall time where several do. One that lasts longer than a tenth of the
+// session, or repeats another function eight times on average, is a loop that serves requests and
+// stands back. Without any, the slowest finished task.
 
 #include <cstdint>
 #include <optional>

@@ -29,6 +29,11 @@ decltype(auto) get_awaiter(Operand&& operand) {
     }
 }
 
+/// May any coroutine await it: is it an awaiter, or has it operator co_await?
+template <class Operand>
+concept is_awaitable = has_member_co_await<Operand> || has_free_co_await<Operand> ||
+                       requires(Operand&& operand) { operand.await_ready(); };
+
 template <class Operand>
 using awaiter_of = decltype(get_awaiter(std::declval<Operand>()));
 

@@ -16,8 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <coroscope/await.hpp>
 #include <coroscope/config.hpp>
+#include <coroscope/detail/task_state.hpp>
 #include <coroscope/detail/export.hpp>
 
 namespace coroscope::asio {
@@ -143,22 +143,6 @@ void reactor_performed(tracked_handler& handler, const Results&...) noexcept {
 }
 
 }  // namespace coroscope::asio
-
-// What COROSCOPE_AWAIT may label in an awaitable coroutine: Asio's promise wants it unchanged.
-namespace boost::asio {
-template <typename Value, typename Executor>
-class awaitable;
-}
-namespace asio {
-template <typename Value, typename Executor>
-class awaitable;
-}
-namespace coroscope {
-template <class Value, class Executor>
-inline constexpr bool passes_through<boost::asio::awaitable<Value, Executor>> = true;
-template <class Value, class Executor>
-inline constexpr bool passes_through<::asio::awaitable<Value, Executor>> = true;
-}  // namespace coroscope
 
 // Asio expands these; see asio/detail/handler_tracking.hpp for when.
 #if defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING)

@@ -33,11 +33,23 @@ bool ended_well(const task_info& task) {
            !task.older_than_session;
 }
 
+// And so is one that another function repeats in this many times, on average.
+constexpr std::uint64_t loop_repetitions = 8;
+
 struct candidate {
     std::uint64_t instances = 0;
-    std::uint64_t awaits = 0;
     std::int64_t wall_ns = 0;
+    bool awaits = false;
+    std::map<std::uint32_t, std::uint64_t> inside;  // functions that ran in it, by site: how often
 };
+
+bool is_loop(const trace& loaded, const candidate& of) {
+    const auto instances = static_cast<std::int64_t>(of.instances);
+    if (of.wall_ns / std::max<std::int64_t>(1, instances) > loaded.duration_ns / loop_share) return true;
+    return std::any_of(of.inside.begin(), of.inside.end(), [&of](const auto& function) {
+        return function.second >= loop_repetitions * of.instances;
+    });
+}
 
 // The site whose scopes are most like requests, or none.
 std::uint32_t request_site(const trace& loaded) {
@@ -52,21 +64,20 @@ std::uint32_t request_site(const trace& loaded) {
         if (!eligible(scope)) continue;
         ++candidates[scope.site].instances;
         candidates[scope.site].wall_ns += scope.end_ns - scope.start_ns;
+        for (std::uint32_t outer = scope.parent; outer != none; outer = loaded.events[outer].parent)
+            if (eligible(loaded.events[outer])) ++candidates[loaded.events[outer].site].inside[scope.site];
     }
     for (const await_info& await : loaded.awaits)
         for (std::uint32_t scope = await.scope; scope != none; scope = loaded.events[scope].parent)
-            if (eligible(loaded.events[scope])) ++candidates[loaded.events[scope].site].awaits;
+            if (eligible(loaded.events[scope])) candidates[loaded.events[scope].site].awaits = true;
 
     const auto rank = [&](std::uint32_t site) {
         const candidate& of = candidates[site];
-        const auto instances = static_cast<std::int64_t>(of.instances);
-        const bool is_loop =
-            of.wall_ns / std::max<std::int64_t>(1, instances) > loaded.duration_ns / loop_share;
-        return std::tuple(!is_loop, of.awaits, of.wall_ns);
+        return std::tuple(!is_loop(loaded, of), of.inside.size(), of.wall_ns);
     };
     std::uint32_t best = none;
     for (std::uint32_t site = 0; site < candidates.size(); ++site)
-        if (candidates[site].awaits != 0 && (best == none || rank(site) > rank(best))) best = site;
+        if (candidates[site].awaits && (best == none || rank(site) > rank(best))) best = site;
     return best;
 }
 

@@ -28,9 +28,13 @@ public:
     std::uint32_t insert(std::uint64_t id) {
         const std::uint32_t known = find(id);
         if (known != none) return known;
-        if (size_ * 2 >= slots_.size()) grow();
-        place(id, size_);
+        add(id, size_);
         return size_++;
+    }
+
+    /// Gives a new id a number that another id has already.
+    void alias(std::uint64_t id, std::uint32_t number) {
+        if (find(id) == none) add(id, number);
     }
 
     [[nodiscard]] std::uint32_t size() const { return size_; }
@@ -47,6 +51,10 @@ private:
         const std::uint64_t mixed = id * 0x9e37'79b9'7f4a'7c15U;
         return (mixed >> 32) & (slots_.size() - 1);
     }
+    void add(std::uint64_t id, std::uint32_t number) {
+        if (++used_ * 2 >= slots_.size()) grow();
+        place(id, number);
+    }
     void place(std::uint64_t id, std::uint32_t number) {
         std::size_t at = home(id);
         while (slots_[at].number != none) at = (at + 1) & (slots_.size() - 1);
@@ -60,7 +68,8 @@ private:
     }
 
     std::vector<slot> slots_;
-    std::uint32_t size_ = 0;
+    std::uint32_t size_ = 0;   // numbers given
+    std::size_t used_ = 0;     // slots in use
 };
 
 }  // namespace coroscope::analysis::loading

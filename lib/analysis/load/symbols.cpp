@@ -58,9 +58,17 @@ void symbols::read_site(const record_view& record) {
     if (sites_.find(record.id()) != none) return;
     site_body body;
     std::memcpy(&body, record.payload(), sizeof(body));
-    add_site(record.id(),
-             site_info{text(body.label), text(body.function), text(body.file), body.line,
-                       text(body.category), text(body.arguments), body.kind});
+    site_info info{text(body.label),     text(body.function), text(body.file), body.line,
+                   text(body.category), text(body.arguments), body.kind};
+    // Each instance of a template has sites of its own for the same places in the source.
+    const auto next = static_cast<std::uint32_t>(loaded_.sites.size());
+    const auto [place, is_new] =
+        places_.try_emplace({info.label, info.file, info.line, info.category, info.kind}, next);
+    if (is_new || info.file.empty()) {
+        add_site(record.id(), std::move(info));
+    } else {
+        sites_.alias(record.id(), place->second);
+    }
 }
 
 std::uint32_t symbols::add_site(std::uint32_t id, site_info site) {

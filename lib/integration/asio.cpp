@@ -21,8 +21,8 @@
 
 #include <coroscope/integration/asio.hpp>
 
-#include "frames.hpp"
-#include "recorder.hpp"
+#include "../runtime/frames.hpp"
+#include "../runtime/recorder.hpp"
 
 namespace coroscope::asio {
 
