@@ -40,21 +40,37 @@ struct promise_failure<Promise> {
     }
 };
 
+// Spelled twice, because clang looks at the exception specification before it is instantiated and wants
+// none that depends on anything.
 template <class Promise>
 struct promise_allocation : promise_failure<Promise> {
     template <class... Parameters>
-        requires has_parameter_new<Promise, Parameters...>
-    static void* operator new(std::size_t bytes, Parameters&&... parameters) noexcept(has_failure_object<Promise>) {
+        requires(has_parameter_new<Promise, Parameters...> && !has_failure_object<Promise>)
+    static void* operator new(std::size_t bytes, Parameters&&... parameters) {
+        return note_frame(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...), bytes);
+    }
+    template <class... Parameters>
+        requires(has_parameter_new<Promise, Parameters...> && has_failure_object<Promise>)
+    static void* operator new(std::size_t bytes, Parameters&&... parameters) noexcept {
         return note_frame(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...), bytes);
     }
 
-    static void* operator new(std::size_t bytes) noexcept(has_failure_object<Promise>) {
+    static void* operator new(std::size_t bytes)
+        requires(!has_failure_object<Promise>)
+    {
         if constexpr (has_own_new<Promise>) {
             return note_frame(Promise::operator new(bytes), bytes);
-        } else if constexpr (has_failure_object<Promise>) {
-            return note_frame(::operator new(bytes, std::nothrow), bytes);
         } else {
             return note_frame(::operator new(bytes), bytes);
+        }
+    }
+    static void* operator new(std::size_t bytes) noexcept
+        requires has_failure_object<Promise>
+    {
+        if constexpr (has_own_new<Promise>) {
+            return note_frame(Promise::operator new(bytes), bytes);
+        } else {
+            return note_frame(::operator new(bytes, std::nothrow), bytes);
         }
     }
 
