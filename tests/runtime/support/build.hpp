@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the compiler of this build does and does not do.
+
+namespace coroscope::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+#if defined(__OPTIMIZE__)
+inline constexpr bool optimized = true;
+#else
+inline constexpr bool optimized = false;
+#endif
+
+/// g++ 12 makes it one at -O2 and above only; nothing tells -O1 apart, so the build says so.
+#if defined(COROSCOPE_TEST_TAIL_CALLS)
+inline constexpr bool symmetric_transfer_is_a_tail_call = !sanitized && optimized;
+#else
+inline constexpr bool symmetric_transfer_is_a_tail_call = false;
+#endif
+
+}  // namespace coroscope::test

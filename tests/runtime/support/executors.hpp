@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Executors to move coroutines about: one that is stepped by hand, one with threads, and a timer
+// that resumes on a thread of its own as a library would that knows nothing of the profiler.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace coroscope::test {
+
+/// Nanoseconds of a steady clock.
+inline std::int64_t steady_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/// A move-only callable without arguments.
+class job {
+public:
+    job() = default;
+    template <class Callable>
+        requires(!std::is_same_v<std::decay_t<Callable>, job>)
+    job(Callable&& callable)
+        : body_(new body<std::decay_t<Callable>>(std::forward<Callable>(callable))) {}
+    job(job&& other) noexcept : body_(std::exchange(other.body_, nullptr)) {}
+    job& operator=(job&& other) noexcept {
+        std::swap(body_, other.body_);
+        return *this;
+    }
+    ~job() { delete body_; }
+    void operator()() { body_->run(); }
+
+private:
+    struct any_body {
+        virtual ~any_body() = default;
+        virtual void run() = 0;
+    };
+    template <class Callable>
+    struct body final : any_body {
+        explicit body(Callable held) : callable(std::move(held)) {}
+        void run() override { callable(); }
+        Callable callable;
+    };
+    any_body* body_ = nullptr;
+};
+
+/// Runs what it is given when the test says so, on the test's thread.
+class manual_executor {
+public:
+    void execute(job next) { jobs_.push_back(std::move(next)); }
+    bool run_one() {
+        if (jobs_.empty()) return false;
+        job next = std::move(jobs_.front());
+        jobs_.pop_front();
+        next();
+        return true;
+    }
+    void run() {
+        while (run_one()) {}
+    }
+    std::size_t size() const { return jobs_.size(); }
+    void clear() { jobs_.clear(); }
+
+private:
+    std::deque<job> jobs_;
+};
+
+/// Threads that run what is posted, in order. The destructor runs what is left.
+class thread_executor {
+public:
+    explicit thread_executor(unsigned threads = 1) {
+        for (unsigned each = 0; each < threads; ++each) threads_.emplace_back([this] { work(); });
+    }
+    thread_executor(const thread_executor&) = delete;
+    thread_executor& operator=(const thread_executor&) = delete;
+    ~thread_executor() { join(); }
+
+    void post(job next) {
+        {
+            const std::lock_guard lock(mutex_);
+            jobs_.push_back(std::move(next));
+        }
+        changed_.notify_one();
+    }
+    void join() {
+        {
+            const std::lock_guard lock(mutex_);
+            stopping_ = true;
+        }
+        changed_.notify_all();
+        for (std::thread& each : threads_) {
+            if (each.joinable()) each.join();
+        }
+    }
+
+    /// `co_await executor.hop()`: a plain hop that the profiler does not know.
+    auto hop() {
+        struct awaiter {
+            thread_executor* executor;
+            bool await_ready() const noexcept { return false; }
+            void await_suspend(std::coroutine_handle<> waiter) const {
+                executor->post([waiter] { waiter.resume(); });
+            }
+            void await_resume() const noexcept {}
+        };
+        return awaiter{this};
+    }
+
+private:
+    void work() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            changed_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+            if (jobs_.empty()) return;
+            job next = std::move(jobs_.front());
+            jobs_.pop_front();
+            lock.unlock();
+            next();
+            lock.lock();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<job> jobs_;
+    bool stopping_ = false;
+    std::vector<std::thread> threads_;
+};
+
+/// Notes how long a coroutine really was away: from its await_suspend to its resume.
+struct measured_wait {
+    std::atomic<std::int64_t> suspend_ns{0};
+    std::atomic<std::int64_t> resume_ns{0};
+    std::int64_t length_ns() const { return resume_ns.load() - suspend_ns.load(); }
+};
+
+/// `co_await sleep_on_thread(executor, 30ms, wait)`: the executor's thread sleeps, then resumes.
+class timed_wait {
+public:
+    timed_wait(thread_executor& loop, std::chrono::milliseconds length, measured_wait& wait)
+        : loop_(&loop), length_(length), wait_(&wait) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiter) const {
+        wait_->suspend_ns = steady_ns();
+        loop_->post([waiter, length = length_, wait = wait_] {
+            std::this_thread::sleep_for(length);
+            wait->resume_ns = steady_ns();
+            waiter.resume();
+        });
+    }
+    void await_resume() const noexcept {}
+
+private:
+    thread_executor* loop_;
+    std::chrono::milliseconds length_;
+    measured_wait* wait_;
+};
+
+/// Keeps the processor busy for as long as it says.
+inline void spin(std::chrono::microseconds length) {
+    const auto end = std::chrono::steady_clock::now() + length;
+    while (std::chrono::steady_clock::now() < end) {}
+}
+
+}  // namespace coroscope::test

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// executor_adaptor: what it runs, and what a job is in the trace.
+
+#include <coroscope/executor_adaptor.hpp>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "support/awaitables.hpp"
+#include "support/executors.hpp"
+#include "support/foreign.hpp"
+#include "support/recording.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+foreign::manual<foreign::declared> posts_a_job(executor_adaptor<manual_executor&>& executor) {
+    COROSCOPE("poster");
+    executor.execute([] { COROSCOPE("job body"); });
+    co_return;
+}
+foreign::manual<foreign::declared> schedules(executor_adaptor<manual_executor&>& executor) {
+    COROSCOPE("schedules");
+    co_await executor.schedule();
+    co_await COROSCOPE_AWAIT("second hop", executor.schedule());
+}
+foreign::manual<foreign::declared> is_resumed(slot& into) { co_await suspend_into(into); }
+
+struct copying_executor {
+    std::function<void()>* last;
+    void execute(std::function<void()> body) const { *last = std::move(body); }
+};
+struct moved_executor {
+    std::unique_ptr<int> only_movable;
+    template <class Job>
+    void post(Job&& body) const {
+        body();
+    }
+};
+
+}  // namespace
+
+TEST_SUITE("executor_adaptor") {
+    TEST_CASE("a job that resumes no task is a task of its own, child of who posted it") {
+        recording session;
+        manual_executor queue;
+        executor_adaptor executor(queue);
+        posts_a_job(executor).resume();
+        CHECK(queue.size() == 1);
+        queue.run();
+        const recorded found = session.stop();
+        const auto& body = found.event("job body");
+        REQUIRE(body.task != analysis::none);
+        const auto& job = found.trace.tasks[body.task];
+        CHECK(job.job);
+        CHECK(job.parent == found.task_index("posts_a_job"));
+        CHECK(job.state == analysis::task_state::finished);
+        CHECK(job.time.queued_ns > 0);
+        CHECK(job.slices.size() == 1);
+        check_sum(job, found.trace.duration_ns);
+    }
+
+    TEST_CASE("a job that resumes a task is that task's wake and no task itself") {
+        recording session;
+        manual_executor queue;
+        executor_adaptor executor(queue);
+        slot into;
+        auto coroutine = is_resumed(into);
+        coroutine.resume();
+        executor.execute([&into] { into.resume(); });
+        queue.run();
+        CHECK(current_context().task == 0);
+        const recorded found = session.stop();
+        CHECK(found.trace.tasks.size() == 1);
+        const auto awaits = found.awaits(found.task("is_resumed"));
+        REQUIRE(awaits.size() == 1);
+        REQUIRE(awaits[0].wake_ns);
+        CHECK(*awaits[0].wake_ns > awaits[0].suspend_ns);
+        CHECK(*awaits[0].wake_ns <= *awaits[0].resume_ns);
+        CHECK(found.task("is_resumed").time.waiting_ns == 0);
+        CHECK(found.task("is_resumed").time.queued_ns > 0);
+    }
+
+    TEST_CASE("a coroutine goes on on the executor, queued from the moment it asked") {
+        recording session;
+        manual_executor queue;
+        executor_adaptor executor(queue);
+        auto coroutine = schedules(executor);
+        coroutine.resume();
+        CHECK(queue.run_one());
+        CHECK(queue.run_one());
+        CHECK(coroutine.done());
+        const recorded found = session.stop();
+        CHECK(found.trace.tasks.size() == 1);
+        const auto& task = found.task("schedules");
+        const auto awaits = found.awaits(task);
+        REQUIRE(awaits.size() == 2);
+        for (const auto& each : awaits) CHECK(each.wake_ns);
+        CHECK(found.site_label(awaits[1].site) == "second hop");
+        CHECK(task.time.waiting_ns == 0);
+        CHECK(task.time.queued_ns > 0);
+    }
+
+    TEST_CASE("an exception passes through a job, which has failed") {
+        recording session;
+        manual_executor queue;
+        executor_adaptor executor(queue);
+        executor.execute([] { throw std::runtime_error("in job"); });
+        CHECK_THROWS_WITH_AS(queue.run_one(), "in job", std::runtime_error);
+        CHECK(current_context().task == 0);
+        const recorded found = session.stop();
+        REQUIRE(found.trace.tasks.size() == 1);
+        CHECK(found.trace.tasks[0].state == analysis::task_state::failed);
+    }
+
+    TEST_CASE("a job that can only be moved stays so, and one that can be copied may be") {
+        manual_executor queue;
+        executor_adaptor executor(queue);
+        int seen = 0;
+        executor.execute([value = std::make_unique<int>(3), &seen] { seen = *value; });
+        queue.run();
+        CHECK(seen == 3);
+        std::function<void()> last;
+        executor_adaptor<copying_executor> copying{copying_executor{&last}};
+        copying.post([&seen] { ++seen; });
+        const std::function<void()> copy = last;
+        copy();
+        CHECK(seen == 4);
+    }
+
+    TEST_CASE("an executor may be held by value, and may only be movable") {
+        executor_adaptor<moved_executor> executor{moved_executor{std::make_unique<int>(1)}};
+        int ran = 0;
+        executor.execute([&ran] { ++ran; });
+        CHECK(ran == 1);
+    }
+
+    TEST_CASE("a job that never runs harms nothing") {
+        recording session;
+        manual_executor queue;
+        executor_adaptor executor(queue);
+        executor.execute([] {});
+        queue.clear();
+        const recorded found = session.stop();
+        REQUIRE(found.trace.tasks.size() == 1);
+        CHECK(found.trace.tasks[0].slices.empty());
+    }
+
+    TEST_CASE("jobs follow a session of one thread to the threads that run them") {
+        recording session({.all_threads = false});
+        {
+            thread_executor threads;
+            executor_adaptor executor(threads);
+            executor.execute([] { COROSCOPE("followed"); });
+            threads.post([] { COROSCOPE("not followed"); });
+        }
+        const recorded found = session.stop();
+        CHECK(found.count("followed") == 1);
+        CHECK(found.count("not followed") == 0);
+    }
+}

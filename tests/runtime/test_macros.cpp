@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The scope macros in ordinary functions: what each records, and what a build compiles out.
+
+#include <coroscope/macro.hpp>
+
+#include <string>
+
+#include "macro_parts.hpp"
+#include "support/recording.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+void outer_and_inner() {
+    COROSCOPE("outer");
+    {
+        COROSCOPE("inner");
+    }
+    COROSCOPE("late");
+}
+
+int add(int left, int right) {
+    COROSCOPE_FUNCTION();
+    return left + right;
+}
+
+struct point {
+    int x;
+    int y;
+};
+void coroscope_argument(argument_writer& writer, const point& value) noexcept {
+    writer.integer(value.x);
+    writer.text("/", 1);
+    writer.integer(value.y);
+}
+
+enum class colour : unsigned char { red, green };
+
+void with_arguments(const std::string& key, std::size_t size) {
+    COROSCOPE_ARGS("get", key, size, -3, true, colour::green, point{4, 5}, "text", 0.5);
+}
+
+template <class T>
+void in_template() {
+    COROSCOPE("templated");
+}
+
+int evaluated = 0;
+int count_evaluation() { return ++evaluated; }
+
+}  // namespace
+
+TEST_SUITE("macros") {
+    TEST_CASE("a scope lasts until the end of its block and nests in the one around it") {
+        recording session;
+        outer_and_inner();
+        const recorded found = session.stop();
+        const auto& outer = found.event("outer");
+        const auto& inner = found.event("inner");
+        const auto& late = found.event("late");
+        CHECK(&found.trace.events[inner.parent] == &outer);
+        CHECK(&found.trace.events[late.parent] == &outer);
+        CHECK(outer.parent == analysis::none);
+        CHECK(outer.start_ns <= inner.start_ns);
+        CHECK(inner.end_ns <= late.start_ns);
+        CHECK(late.end_ns <= outer.end_ns);
+        CHECK(outer.task == analysis::none);
+        CHECK(outer.flags == 0);
+    }
+
+    TEST_CASE("a scope knows its function, file and line") {
+        recording session;
+        CHECK(add(1, 2) == 3);
+        const recorded found = session.stop();
+        const auto& site = found.trace.sites[found.event("add").site];
+        CHECK(site.label == "add");
+        CHECK(site.function.find("add") != std::string::npos);
+        CHECK(site.file.find("test_macros.cpp") != std::string::npos);
+        CHECK(site.line == 26);
+    }
+
+    TEST_CASE("arguments are captured as text only where the session asks for them") {
+        recording with({.all_threads = true, .record_arguments = true});
+        with_arguments("user:1", 42);
+        const recorded asked = with.stop();
+        CHECK(asked.arguments(asked.event("get")) == "user:1, 42, -3, true, 1, 4/5, text, 0.5");
+        const auto& site = asked.trace.sites[asked.event("get").site];
+        CHECK(site.arguments.rfind("key, size, -3, true", 0) == 0);
+
+        recording without;
+        with_arguments("user:1", 42);
+        const recorded unasked = without.stop();
+        CHECK(unasked.arguments(unasked.event("get")) == "");
+    }
+
+    TEST_CASE("arguments that do not fit are cut") {
+        recording session({.all_threads = true, .record_arguments = true});
+        with_arguments(std::string(5000, 'x'), 1);
+        const recorded found = session.stop();
+        const std::string shown = found.arguments(found.event("get"));
+        CHECK(shown.size() >= 1000);
+        CHECK(shown.find_first_not_of('x') == std::string::npos);
+    }
+
+    TEST_CASE("each instance of a template has a scope of its own place") {
+        recording session;
+        in_template<int>();
+        in_template<char>();
+        in_template<int>();
+        const recorded found = session.stop();
+        const auto all = found.events("templated");
+        REQUIRE(all.size() == 3);
+        CHECK(all[0]->site == all[2]->site);
+        CHECK(all[0]->site != all[1]->site);
+    }
+
+    TEST_CASE("nothing is recorded where no session is on") {
+        outer_and_inner();
+        recording session;
+        const recorded found = session.stop();
+        CHECK(found.trace.events.empty());
+    }
+
+    TEST_CASE("a category is compiled in by the list, and its name is recorded") {
+        recording session;
+        run_categories();
+        const recorded found = session.stop();
+        CHECK(found.count("in net") == 1);
+        CHECK(found.trace.sites[found.event("in net").site].category == "net");
+        CHECK(found.count("in db") == 0);
+        CHECK(found.count("no category") == 0);
+        CHECK(found.count("level 2") == 1);
+        CHECK(found.count("level 3") == 0);
+    }
+
+    TEST_CASE("the last entry of a category list that matches decides") {
+        using detail::category_enabled;
+        CHECK(category_enabled("*", ""));
+        CHECK(category_enabled("*", "net"));
+        CHECK_FALSE(category_enabled("", "net"));
+        CHECK(category_enabled("net,db", "db"));
+        CHECK_FALSE(category_enabled("net,db", "d"));
+        CHECK_FALSE(category_enabled("net,db", "dbx"));
+        CHECK_FALSE(category_enabled("*,-cache", "cache"));
+        CHECK(category_enabled("*,-cache", "cach"));
+        CHECK(category_enabled("-cache,*", "cache"));
+    }
+
+    TEST_CASE("arguments of a scope are not evaluated where the build has no profiler") {
+        evaluated = 0;
+        COROSCOPE_ARGS("evaluates", count_evaluation());
+        CHECK(evaluated == 1);  // as those of any function
+        CHECK(disabled_arguments_evaluated() == 0);
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// propagate(): the context follows a callable to wherever it runs.
+
+#include <coroscope/propagate.hpp>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/awaitables.hpp"
+#include "support/executors.hpp"
+#include "support/foreign.hpp"
+#include "support/recording.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+foreign::manual<foreign::declared> spreads_work(thread_executor& pool) {
+    COROSCOPE("spreads work");
+    pool.post(propagate([] { COROSCOPE("in pool"); }));
+    std::thread(propagate([](int value) {
+                    COROSCOPE("in thread");
+                    CHECK(value == 3);
+                }),
+                3)
+        .join();
+    pool.post([] { COROSCOPE("unrelated"); });
+    pool.join();
+    co_return;
+}
+
+foreign::manual<foreign::declared> sets_callback(std::function<int(int)>& callback) {
+    callback = propagate([](int value) {
+        COROSCOPE("in callback");
+        return value + 1;
+    });
+    co_return;
+}
+
+foreign::manual<foreign::declared> resumed_elsewhere(slot& into) {
+    COROSCOPE("resumed elsewhere");
+    co_await suspend_into(into);
+    COROSCOPE("second half");
+}
+foreign::manual<foreign::declared> resumes_another(slot& into) {
+    std::thread(propagate([&into] {
+        COROSCOPE("around");
+        into.resume();
+        COROSCOPE("behind");
+    })).join();
+    co_return;
+}
+
+}  // namespace
+
+TEST_SUITE("propagate") {
+    TEST_CASE("scopes on other threads belong to the task that the callable comes from") {
+        recording session;
+        {
+            thread_executor pool;
+            auto coroutine = spreads_work(pool);
+            coroutine.resume();
+            CHECK(coroutine.done());
+        }
+        const recorded found = session.stop();
+        const std::uint32_t task = found.task_index("spreads_work");
+        CHECK(found.event("in pool").task == task);
+        CHECK(found.event("in thread").task == task);
+        CHECK(found.event("unrelated").task == analysis::none);
+        CHECK(found.event("in thread").thread != found.event("spreads work").thread);
+    }
+
+    TEST_CASE("a callback runs in the context where it was set, and gives it back") {
+        recording session;
+        std::function<int(int)> callback;
+        sets_callback(callback).resume();
+        CHECK(callback(1) == 2);
+        CHECK(callback(2) == 3);
+        CHECK(current_context().task == 0);
+        const recorded found = session.stop();
+        const auto events = found.events("in callback");
+        REQUIRE(events.size() == 2);
+        for (const auto* event : events) CHECK(event->task == found.task_index("sets_callback"));
+    }
+
+    TEST_CASE("arguments, result and exceptions pass through, moved or by reference") {
+        auto moves = propagate([owned = std::make_unique<int>(2)](std::unique_ptr<int> other) mutable {
+            *owned += *other;
+            return std::move(owned);
+        });
+        CHECK(*moves(std::make_unique<int>(3)) == 5);
+        int value = 1;
+        auto refers = propagate([](int& target) -> int& { return target; });
+        CHECK(&refers(value) == &value);
+        const auto constant = propagate([] { return std::string("constant"); });
+        CHECK(constant() == "constant");
+        auto throws = propagate([] { throw std::runtime_error("through"); });
+        CHECK_THROWS_WITH_AS(throws(), "through", std::runtime_error);
+        CHECK(current_context() == context{});
+    }
+
+    TEST_CASE("a session of one thread records propagated work and nobody else's") {
+        recording session({.all_threads = false});
+        std::thread(propagate([] { COROSCOPE("propagated"); })).join();
+        std::thread([] { COROSCOPE("unrelated"); }).join();
+        const recorded found = session.stop();
+        CHECK(found.count("propagated") == 1);
+        CHECK(found.count("unrelated") == 0);
+        CHECK(found.trace.threads.size() >= 1);
+    }
+
+    TEST_CASE("work that is propagated from a session that is over is recorded nowhere") {
+        std::function<void()> late;
+        {
+            recording session({.all_threads = false});
+            late = propagate([] { COROSCOPE("late"); });
+            static_cast<void>(session.stop());
+        }
+        recording next({.all_threads = false});
+        std::thread(late).join();
+        CHECK(next.stop().count("late") == 0);
+    }
+
+    TEST_CASE("a task that is resumed under a propagated context stays itself") {
+        recording session;
+        slot into;
+        auto resumed = resumed_elsewhere(into);
+        resumed.resume();
+        resumes_another(into).resume();
+        CHECK(resumed.done());
+        const recorded found = session.stop();
+        const std::uint32_t resumer = found.task_index("resumes_another");
+        CHECK(found.event("resumed elsewhere").task == found.task_index("resumed_elsewhere"));
+        CHECK(found.event("second half").task == found.task_index("resumed_elsewhere"));
+        CHECK(found.event("around").task == resumer);
+        CHECK(found.event("behind").task == resumer);
+        for (const auto& task : found.trace.tasks) CHECK_FALSE(task.losses);
+    }
+}

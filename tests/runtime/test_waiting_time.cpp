@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How a task's time divides: what is known to be suspended, what is queued, and what is waiting
+// because nobody saw the wake. Each figure is compared with what the test itself measured.
+
+#include <coroscope/coroscope.hpp>
+
+#include <chrono>
+#include <thread>
+
+#include "support/executors.hpp"
+#include "support/foreign.hpp"
+#include "support/recording.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A timer of a library that posts the continuation: the post is the wake.
+class posted_timer {
+public:
+    posted_timer(thread_executor& loop, executor_adaptor<thread_executor&>& target, measured_wait& sleep)
+        : loop_(&loop), target_(&target), sleep_(&sleep) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiter) const {
+        sleep_->suspend_ns = steady_ns();
+        loop_->post([waiter, target = target_, sleep = sleep_] {
+            std::this_thread::sleep_for(30ms);
+            sleep->resume_ns = steady_ns();
+            target->execute([waiter] { waiter.resume(); });
+        });
+    }
+    void await_resume() const noexcept {}
+
+private:
+    thread_executor* loop_;
+    executor_adaptor<thread_executor&>* target_;
+    measured_wait* sleep_;
+};
+
+task<> sleeps_then_queues(thread_executor& loop, executor_adaptor<thread_executor&>& target,
+                          measured_wait& sleep, measured_wait& queue) {
+    COROSCOPE("sleeps then queues");
+    co_await posted_timer(loop, target, sleep);
+    queue.resume_ns = steady_ns();
+}
+
+task<> waits_on_foreign_loop(thread_executor& loop, measured_wait& wait) {
+    COROSCOPE("waits");
+    spin(200us);
+    co_await COROSCOPE_AWAIT("foreign timer", timed_wait(loop, 30ms, wait));
+    spin(200us);
+}
+
+foreign::manual<foreign::declared> idles(std::coroutine_handle<>& waiter) {
+    COROSCOPE("idles");
+    struct keep {
+        explicit keep(std::coroutine_handle<>& target) noexcept : to(&target) {}
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> self) const noexcept { *to = self; }
+        void await_resume() const noexcept {}
+        std::coroutine_handle<>* to;
+    };
+    co_await keep(waiter);
+}
+
+task<> sleeping_child(thread_executor& loop, measured_wait& wait) { co_await timed_wait(loop, 30ms, wait); }
+task<> awaits_sleeping_child(thread_executor& loop, measured_wait& wait) {
+    COROSCOPE("awaits child");
+    co_await sleeping_child(loop, wait);
+}
+
+}  // namespace
+
+TEST_SUITE("waiting time") {
+    TEST_CASE("a wait whose wake is posted is suspended until then and queued from then on") {
+        measured_wait sleep;
+        measured_wait queue;
+        recording session;
+        {
+            thread_executor timer;
+            thread_executor busy;
+            executor_adaptor target(busy);
+            // What stands before it in the queue: the task is ready but has no thread.
+            auto started = sleeps_then_queues(timer, target, sleep, queue);
+            std::thread blocker([&] {
+                while (sleep.suspend_ns == 0) std::this_thread::yield();
+                busy.post([&] {
+                    while (sleep.resume_ns == 0) std::this_thread::yield();
+                    std::this_thread::sleep_for(40ms);
+                });
+            });
+            sync_wait(started);
+            blocker.join();
+        }
+        const recorded found = session.stop();
+        const auto& task = found.task("sleeps_then_queues");
+        const std::int64_t queued_ns = queue.resume_ns - sleep.resume_ns;
+        CHECK(near(task.time.suspended_ns, sleep.length_ns()));
+        CHECK(near(task.time.queued_ns, queued_ns));
+        CHECK(task.time.waiting_ns == 0);
+        check_sum(task, found.trace.duration_ns);
+        const auto split = found.split(found.event("sleeps then queues"));
+        CHECK(near(split.suspended_ns, sleep.length_ns()));
+        CHECK(near(split.queued_ns, queued_ns));
+    }
+
+    TEST_CASE("what a foreign loop resumes was waiting: nobody saw when it was ready") {
+        measured_wait wait;
+        recording session;
+        {
+            thread_executor loop;
+            sync_wait(waits_on_foreign_loop(loop, wait));
+        }
+        const recorded found = session.stop();
+        const auto& task = found.task("waits_on_foreign_loop");
+        CHECK(near(task.time.waiting_ns, wait.length_ns()));
+        CHECK(task.time.suspended_ns == 0);
+        CHECK(task.time.queued_ns == 0);
+        CHECK(task.time.running_ns >= 400'000);
+        const auto awaits = found.awaits(task);
+        REQUIRE(awaits.size() == 1);
+        CHECK_FALSE(awaits[0].wake_ns);
+        CHECK(found.site_label(awaits[0].site) == "foreign timer");
+        CHECK(&found.trace.events[awaits[0].scope] == &found.event("waits"));
+    }
+
+    TEST_CASE("what a child waits for is suspended time of the task that awaits it") {
+        measured_wait wait;
+        recording session;
+        {
+            thread_executor loop;
+            sync_wait(awaits_sleeping_child(loop, wait));
+        }
+        const recorded found = session.stop();
+        CHECK(near(found.task("sleeping_child").time.waiting_ns, wait.length_ns()));
+        CHECK(near(found.task("awaits_sleeping_child").time.suspended_ns, wait.length_ns()));
+        CHECK(found.task("awaits_sleeping_child").time.waiting_ns == 0);
+        CHECK(near(found.split(found.event("awaits child")).suspended_ns, wait.length_ns()));
+    }
+
+    TEST_CASE("a loop that idles gives nobody running time") {
+        recording session;
+        std::coroutine_handle<> waiter;
+        std::int64_t idle_ns = 0;
+        {
+            auto coroutine = idles(waiter);
+            coroutine.resume();
+            const std::int64_t before_ns = steady_ns();
+            std::this_thread::sleep_for(100ms);
+            idle_ns = steady_ns() - before_ns;
+            waiter.resume();
+        }
+        const recorded found = session.stop();
+        const auto& task = found.task("idles");
+        CHECK(task.time.waiting_ns >= idle_ns);
+        CHECK(task.time.wall_ns() - task.time.waiting_ns == task.time.running_ns);
+        CHECK(found.split(found.event("idles")).waiting_ns >= idle_ns);
+        std::int64_t running_ns = 0;
+        for (const auto& slice : found.trace.slices) running_ns += slice.end_ns - slice.start_ns;
+        CHECK(running_ns + idle_ns <= found.trace.duration_ns);
+        std::int64_t self_ns = 0;
+        for (const auto& event : found.trace.events) self_ns += event.self_running_ns;
+        CHECK(self_ns + idle_ns <= found.trace.duration_ns);
+    }
+}
