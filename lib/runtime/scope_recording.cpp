@@ -140,7 +140,7 @@ bool write_text(std::uint64_t first, record_kind kind, std::uint32_t id, const c
     if (kept < size && this_thread.record->current != nullptr)
         __atomic_fetch_add(&this_thread.record->current->body->truncated_payloads, 1U, __ATOMIC_RELAXED);
     store_word(at, first);
-    std::memcpy(at + trace::record_unit_bytes, text, kept);
+    if (kept != 0) std::memcpy(at + trace::record_unit_bytes, text, kept);  // no text may be a null pointer
     this_thread.cursor = at + bytes;
     publish_tag(at, make_tag(kind, id, kept));
     return true;
