@@ -15,7 +15,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
+#include <coroscope/await.hpp>
 #include <coroscope/config.hpp>
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/detail/export.hpp>
@@ -143,6 +145,26 @@ void reactor_performed(tracked_handler& handler, const Results&...) noexcept {
 }
 
 }  // namespace coroscope::asio
+
+namespace coroscope {
+namespace asio {
+
+/// Is it asio::awaitable<Value, Executor>, of whichever namespace Asio stands in?
+template <class Operand>
+concept is_asio_awaitable = requires(const Operand& operand) {
+    typename Operand::value_type;
+    typename Operand::executor_type;
+    operand.await_ready();
+};
+
+}  // namespace asio
+
+/// Asio's promise wants its own awaitables unchanged.
+template <class Operand>
+    requires asio::is_asio_awaitable<std::remove_cvref_t<Operand>>
+inline constexpr bool passes_through<Operand> = true;
+
+}  // namespace coroscope
 
 // Asio expands these; see asio/detail/handler_tracking.hpp for when.
 #if defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING)
