@@ -53,7 +53,8 @@ struct program_end {
     [[nodiscard]] int signal() const { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
 };
 
-inline program_end run_program(const std::vector<std::string>& given, const variables& environment = {}) {
+inline program_end run_program(const std::vector<std::string>& given,
+                               const variables& environment = {}) {
     const scratch_file output;
     program_end end;
     end.id = start_program(given, environment, output.path());

@@ -151,12 +151,14 @@ int fill(arguments given) {
     }
     profile session{{.output = given[0], .all_threads = true}};
     std::uint64_t attempted = 0;
-    for (; session.status().lost_records == 0 && attempted < 40'000'000; attempted += 10'000) steps(10'000);
+    for (; session.status().lost_records == 0 && attempted < 40'000'000; attempted += 10'000)
+        steps(10'000);
     steps(10'000);
     attempted += 10'000;
     const session_status status = session.status();
     session.stop();
-    std::printf("%llu %d %s\n", static_cast<unsigned long long>(attempted), status.error_number, status.message);
+    std::printf("%llu %d %s\n", static_cast<unsigned long long>(attempted), status.error_number,
+                status.message);
     return session.status().state == session_state::stopped ? 0 : 1;
 }
 
@@ -179,10 +181,18 @@ int unload(arguments given) {
 
 int main(int, char** argv) {
     const std::map<std::string, std::function<int(arguments)>> modes = {
-        {"steps", run_steps},         {"_exit", leave_at_once},   {"throw", throw_through_main},
-        {"session", start_session},   {"spawn", spawn_program},   {"fork", fork_copy},
-        {"detached", leave_threads_behind}, {"arguments", offer_arguments}, {"sleep", sleep_a_while},
-        {"sequences", run_sequences}, {"fill", fill},             {"unload", unload},
+        {"steps", run_steps},
+        {"_exit", leave_at_once},
+        {"throw", throw_through_main},
+        {"session", start_session},
+        {"spawn", spawn_program},
+        {"fork", fork_copy},
+        {"detached", leave_threads_behind},
+        {"arguments", offer_arguments},
+        {"sleep", sleep_a_while},
+        {"sequences", run_sequences},
+        {"fill", fill},
+        {"unload", unload},
     };
     const auto mode = modes.find(argv[1] != nullptr ? argv[1] : "");
     return mode == modes.end() ? 2 : mode->second(argv + 2);

@@ -43,7 +43,8 @@ inline const std::string& label_of(const analysis::trace& trace, const analysis:
 
 inline std::size_t count(const analysis::trace& trace, std::string_view label) {
     std::size_t found = 0;
-    for (const analysis::event& event : trace.events) found += label_of(trace, event) == label ? 1U : 0U;
+    for (const analysis::event& event : trace.events)
+        found += label_of(trace, event) == label ? 1U : 0U;
     return found;
 }
 
@@ -58,15 +59,15 @@ inline std::vector<std::string> steps_by_thread(const analysis::trace& trace) {
     std::vector<std::string> found(trace.threads.size());
     for (const analysis::event& event : trace.events) {
         const std::string& label = label_of(trace, event);
-        if (is_step(label) && event.thread < found.size())
-            found[event.thread] += label.back();
+        if (is_step(label) && event.thread < found.size()) found[event.thread] += label.back();
     }
     return found;
 }
 
 inline std::uint64_t count_steps(const analysis::trace& trace) {
     std::uint64_t all = 0;
-    for (const analysis::event& event : trace.events) all += is_step(label_of(trace, event)) ? 1U : 0U;
+    for (const analysis::event& event : trace.events)
+        all += is_step(label_of(trace, event)) ? 1U : 0U;
     return all;
 }
 

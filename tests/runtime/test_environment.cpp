@@ -21,7 +21,8 @@ variables trace_to(const scratch_file& file, variables more = {}) {
 }  // namespace
 
 TEST_SUITE("environment") {
-    TEST_CASE("COROSCOPE_TRACE records the whole process and leaves its exit code and output alone") {
+    TEST_CASE(
+        "COROSCOPE_TRACE records the whole process and leaves its exit code and output alone") {
         const scratch_file file;
         const program_end end = run_program({"steps", "12", "3"}, trace_to(file));
         CHECK(end.exit_code() == 3);
@@ -44,13 +45,14 @@ TEST_SUITE("environment") {
     TEST_CASE("policy and limit are the environment's") {
         const scratch_file file;
         const std::string limit = std::to_string(1 << 20);
-        run_program({"steps", "200000", "0"},
-                    trace_to(file, {{"COROSCOPE_POLICY", "overwrite"}, {"COROSCOPE_LIMIT", limit}}));
+        run_program({"steps", "200000", "0"}, trace_to(file, {{"COROSCOPE_POLICY", "overwrite"},
+                                                              {"COROSCOPE_LIMIT", limit}}));
         const analysis::trace trace = load(std::string(file.path()));
         CHECK(trace.policy == "overwrite oldest");
         CHECK(std::filesystem::file_size(file.path()) <= 1 << 20);
         CHECK(trace.health.overwritten > 0);
-        CHECK(count_steps(trace) + trace.health.overwritten + trace.health.dropped_newest == 200'000);
+        CHECK(count_steps(trace) + trace.health.overwritten + trace.health.dropped_newest ==
+              200'000);
         run_program({"steps", "200000", "0"},
                     trace_to(file, {{"COROSCOPE_POLICY", "wait"}, {"COROSCOPE_LIMIT", limit}}));
         CHECK(load(std::string(file.path())).policy == "wait");
@@ -58,21 +60,25 @@ TEST_SUITE("environment") {
 
     TEST_CASE("a limit that is no number of bytes is not guessed at") {
         const scratch_file file;
-        CHECK(run_program({"steps", "5", "0"}, trace_to(file, {{"COROSCOPE_LIMIT", "64M"}})).exit_code() == 0);
+        CHECK(run_program({"steps", "5", "0"}, trace_to(file, {{"COROSCOPE_LIMIT", "64M"}}))
+                  .exit_code() == 0);
         CHECK(count_steps(load(std::string(file.path()))) == 5);
     }
 
     TEST_CASE("arguments are captured when the environment asks") {
         const scratch_file file;
         for (const bool asked : {false, true}) {
-            run_program({"arguments"}, trace_to(file, {{"COROSCOPE_ARGUMENTS", asked ? "1" : "0"}}));
+            run_program({"arguments"},
+                        trace_to(file, {{"COROSCOPE_ARGUMENTS", asked ? "1" : "0"}}));
             const analysis::trace trace = load(std::string(file.path()));
             const analysis::event* event = find(trace, "with arguments");
             REQUIRE(event != nullptr);
-            const bool captured =
-                event->detail != analysis::none && trace.details[event->detail].arguments != analysis::none;
+            const bool captured = event->detail != analysis::none &&
+                                  trace.details[event->detail].arguments != analysis::none;
             CHECK(captured == asked);
-            if (captured) CHECK(trace.strings[trace.details[event->detail].arguments].find("42") != std::string::npos);
+            if (captured)
+                CHECK(trace.strings[trace.details[event->detail].arguments].find("42") !=
+                      std::string::npos);
         }
     }
 
@@ -84,20 +90,23 @@ TEST_SUITE("environment") {
     }
 
     TEST_CASE("a path that cannot be written changes nothing for the program") {
-        const program_end end = run_program({"steps", "5", "9"}, {{"COROSCOPE_TRACE", "/proc/none/trace.cst"}});
+        const program_end end =
+            run_program({"steps", "5", "9"}, {{"COROSCOPE_TRACE", "/proc/none/trace.cst"}});
         CHECK(end.exit_code() == 9);
         CHECK(end.output.empty());
         const std::string endless(5000, 'x');
         CHECK(run_program({"steps", "5", "9"}, {{"COROSCOPE_TRACE", endless}}).exit_code() == 9);
         // The session in the code takes the place.
-        CHECK(run_program({"session"}, {{"COROSCOPE_TRACE", "/proc/none/trace.cst"}}).output == "1 \n");
+        CHECK(run_program({"session"}, {{"COROSCOPE_TRACE", "/proc/none/trace.cst"}}).output ==
+              "1 \n");
     }
 
     TEST_CASE("a child program that inherits it writes a file of its own") {
         const scratch_file file;
         const program_end end = run_program({"spawn"}, trace_to(file));
         CHECK(end.exit_code() == 0);
-        const std::string inherited = std::string(file.path()) + "." + std::to_string(std::stol(end.output));
+        const std::string inherited =
+            std::string(file.path()) + "." + std::to_string(std::stol(end.output));
         CHECK(count_steps(load(inherited)) == 7);
         CHECK(count_steps(load(std::string(file.path()))) == 2);
         std::filesystem::remove(inherited);
@@ -134,14 +143,17 @@ TEST_SUITE("environment") {
             const analysis::trace trace = load(std::string(file.path()));
             CHECK(trace.health.finished);
             if (trace.health.dropped_newest != 0) continue;
-            for (const std::string& digits : steps_by_thread(trace)) CHECK(is_whole_sequence(digits));
+            for (const std::string& digits : steps_by_thread(trace))
+                CHECK(is_whole_sequence(digits));
         }
     }
 
     TEST_CASE("by CLOCK_MONOTONIC a trace says the same as by the processor's counter") {
         for (const char* clock : {"counter", "monotonic"}) {
             const scratch_file file;
-            REQUIRE(run_program({"sleep"}, trace_to(file, {{"COROSCOPE_CLOCK", clock}})).exit_code() == 0);
+            REQUIRE(
+                run_program({"sleep"}, trace_to(file, {{"COROSCOPE_CLOCK", clock}})).exit_code() ==
+                0);
             const analysis::trace trace = load(std::string(file.path()));
             CHECK((trace.clock == "monotonic") >= (std::string(clock) == "monotonic"));
             CHECK(count_steps(trace) == 5);

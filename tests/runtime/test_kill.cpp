@@ -24,7 +24,8 @@ public:
         REQUIRE(file_ >= 0);
         REQUIRE(::ftruncate(file_, sizeof(program_progress)) == 0);
         REQUIRE(::dup2(file_, progress_descriptor) == progress_descriptor);
-        void* at = ::mmap(nullptr, sizeof(program_progress), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+        void* at =
+            ::mmap(nullptr, sizeof(program_progress), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
         REQUIRE(at != MAP_FAILED);
         progress_ = new (at) program_progress;
     }
@@ -44,8 +45,8 @@ private:
 };
 
 // Runs the program and kills it after `microseconds` of recording.
-void run_and_kill(const scratch_file& file, const std::string& policy, const shared_progress& progress,
-                  useconds_t microseconds) {
+void run_and_kill(const scratch_file& file, const std::string& policy,
+                  const shared_progress& progress, useconds_t microseconds) {
     const pid_t child = start_program({"sequences", file.path(), policy}, {}, "/dev/null");
     int status = 0;
     while (progress->ready.load() == 0) {
@@ -63,7 +64,8 @@ struct recorded {
     std::uint64_t lost = 0;
 };
 
-recorded find_thread(const analysis::trace& trace, const std::vector<std::string>& digits, std::uint64_t os_id) {
+recorded find_thread(const analysis::trace& trace, const std::vector<std::string>& digits,
+                     std::uint64_t os_id) {
     for (std::size_t i = 0; i < trace.threads.size(); ++i)
         if (trace.threads[i].os_id == os_id)
             return {digits[i], trace.threads[i].dropped_newest + trace.threads[i].overwritten};
@@ -90,7 +92,8 @@ void kill_and_check(const std::string& policy, int runs) {
             CAPTURE(run);
             CHECK(found.digits.size() + found.lost >= done);
             // Records of a chunk that is being overwritten may be counted while they stand there.
-            CHECK(found.digits.size() + found.lost <= done + 1 + (policy == "overwrite" ? chunk_records : 0));
+            CHECK(found.digits.size() + found.lost <=
+                  done + 1 + (policy == "overwrite" ? chunk_records : 0));
             if (policy == "overwrite")
                 CHECK(is_sequence(found.digits));
             else if (found.lost == 0)
@@ -104,7 +107,8 @@ void kill_and_check(const std::string& policy, int runs) {
 }  // namespace
 
 TEST_SUITE("kill") {
-    TEST_CASE("40 killed processes that drop the newest leave every record but the one being written") {
+    TEST_CASE(
+        "40 killed processes that drop the newest leave every record but the one being written") {
         kill_and_check("drop", 40);
     }
     TEST_CASE("30 killed processes that wait leave every record but the one being written") {

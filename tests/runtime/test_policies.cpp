@@ -45,7 +45,8 @@ std::uint64_t lost(const analysis::trace& trace) {
 }
 
 // Per thread and in all: what was attempted is found, dropped or overwritten.
-void check_arithmetic(const analysis::trace& trace, std::uint64_t steps_each, std::uint64_t attempted) {
+void check_arithmetic(const analysis::trace& trace, std::uint64_t steps_each,
+                      std::uint64_t attempted) {
     const std::vector<std::string> digits = steps_by_thread(trace);
     for (std::size_t i = 0; i < digits.size(); ++i) {
         const analysis::thread_info& thread = trace.threads[i];
@@ -61,7 +62,9 @@ struct parking {
     struct awaiter {
         parking* place;
         bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<> handle) const noexcept { place->parked = handle.address(); }
+        void await_suspend(std::coroutine_handle<> handle) const noexcept {
+            place->parked = handle.address();
+        }
         void await_resume() const noexcept {}
     };
     awaiter operator co_await() noexcept { return {this}; }
@@ -90,38 +93,44 @@ void check_known_tasks(const analysis::trace& trace) {
     }
     for (const analysis::event& event : trace.events) {
         const std::string& label = label_of(trace, event);
-        if (label == "short" || label == "after the ring went round") CHECK(event.task != analysis::none);
+        if (label == "short" || label == "after the ring went round")
+            CHECK(event.task != analysis::none);
     }
 }
 
 }  // namespace
 
 TEST_SUITE("policies") {
-    TEST_CASE("drop newest: with more threads than chunks every record is found or counted, per thread") {
+    TEST_CASE(
+        "drop newest: with more threads than chunks every record is found or counted, per thread") {
         const scratch_file file;
         for (const char* output : {static_cast<const char*>(nullptr), file.path()}) {
             profile session(in_chunks(16, overflow::drop_newest, output));
             const std::uint64_t attempted = crowd(24, 1000);
             const std::uint64_t said = session.status().lost_records;
             const trace::buffer bytes = session.stop();
-            const analysis::trace trace = output == nullptr ? load(bytes) : load(std::string(output));
+            const analysis::trace trace =
+                output == nullptr ? load(bytes) : load(std::string(output));
             CHECK(trace.policy == "drop newest");
             CHECK(trace.health.overwritten == 0);
             CHECK(trace.health.dropped_newest > 0);
             CHECK(said == trace.health.dropped_newest);
             check_arithmetic(trace, 1000, attempted);
-            for (const std::string& digits : steps_by_thread(trace)) CHECK(is_whole_sequence(digits));
+            for (const std::string& digits : steps_by_thread(trace))
+                CHECK(is_whole_sequence(digits));
         }
     }
 
-    TEST_CASE("overwrite oldest: with more threads than chunks every record is found or counted, per thread") {
+    TEST_CASE("overwrite oldest: with more threads than chunks every record is found or counted, "
+              "per thread") {
         const scratch_file file;
         for (const char* output : {static_cast<const char*>(nullptr), file.path()}) {
             profile session(in_chunks(16, overflow::overwrite_oldest, output));
             const std::uint64_t attempted = crowd(24, 1000);
             const std::uint64_t said = session.status().lost_records;
             const trace::buffer bytes = session.stop();
-            const analysis::trace trace = output == nullptr ? load(bytes) : load(std::string(output));
+            const analysis::trace trace =
+                output == nullptr ? load(bytes) : load(std::string(output));
             CHECK(trace.policy == "overwrite oldest");
             CHECK(said == lost(trace));
             check_arithmetic(trace, 1000, attempted);
@@ -162,7 +171,8 @@ TEST_SUITE("policies") {
         CHECK(found);
     }
 
-    TEST_CASE("overwrite oldest: tasks older than the ring are known, those that go on and those that ended") {
+    TEST_CASE("overwrite oldest: tasks older than the ring are known, those that go on and those "
+              "that ended") {
         parking first;
         parking second;
         profile session(in_chunks(48, overflow::overwrite_oldest));
@@ -181,7 +191,9 @@ TEST_SUITE("policies") {
         check_known_tasks(trace);
         std::size_t alive = 0;
         for (const analysis::task_info& task : trace.tasks)
-            alive += trace.sites[task.spawn_site].function.find("old_task") != std::string::npos ? 1U : 0U;
+            alive += trace.sites[task.spawn_site].function.find("old_task") != std::string::npos
+                         ? 1U
+                         : 0U;
         CHECK(alive == 2);
     }
 

@@ -39,7 +39,9 @@ std::int64_t monotonic_ns() {
 struct new_thread {
     std::thread* place;
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> handle) const { *place = std::thread([handle] { handle.resume(); }); }
+    void await_suspend(std::coroutine_handle<> handle) const {
+        *place = std::thread([handle] { handle.resume(); });
+    }
     void await_resume() const noexcept {}
 };
 
@@ -100,7 +102,8 @@ TEST_SUITE("session") {
         CHECK(count_steps(load(session.stop())) == 1);
     }
 
-    TEST_CASE("a session of one thread leaves the others alone, but for the work that it hands them") {
+    TEST_CASE(
+        "a session of one thread leaves the others alone, but for the work that it hands them") {
         profile session;
         on_another_thread([] { steps(7); });
         on_another_thread(propagate([] { steps(5); }));
@@ -121,7 +124,8 @@ TEST_SUITE("session") {
         CHECK(count_steps(load(mine.stop())) == 3);
     }
 
-    TEST_CASE("beside a process-wide session a thread's own takes its work, the other takes the rest") {
+    TEST_CASE(
+        "beside a process-wide session a thread's own takes its work, the other takes the rest") {
         profile mine;
         on_another_thread([] {
             profile everything{{.all_threads = true}};
@@ -232,7 +236,8 @@ TEST_SUITE("session") {
         CHECK(count_steps(load(everything.stop())) == 5);
     }
 
-    TEST_CASE("a process-wide session has the first scope of threads that never called before, and of those that did") {
+    TEST_CASE("a process-wide session has the first scope of threads that never called before, and "
+              "of those that did") {
         std::atomic<int> ready{0};
         std::atomic<bool> started{false};
         const auto wait_for_start = [&] {
@@ -259,7 +264,8 @@ TEST_SUITE("session") {
         former.join();
         const analysis::trace trace = load(everything.stop());
         std::size_t whole = 0;
-        for (const std::string& digits : steps_by_thread(trace)) whole += digits == "01234" ? 1U : 0U;
+        for (const std::string& digits : steps_by_thread(trace))
+            whole += digits == "01234" ? 1U : 0U;
         CHECK(whole == 3);
     }
 
@@ -330,13 +336,16 @@ TEST_SUITE("session") {
         const analysis::trace trace = load(session.stop());
         const analysis::event* event = find(trace, "50 ms");
         REQUIRE(event != nullptr);
-        CHECK(static_cast<double>(event->end_ns - event->start_ns) == doctest::Approx(measured).epsilon(0.01));
+        CHECK(static_cast<double>(event->end_ns - event->start_ns) ==
+              doctest::Approx(measured).epsilon(0.01));
     }
 
     TEST_CASE("a label longer than a chunk is lost and counted, and hurts nothing behind it") {
         profile session{{.limit_bytes = 64 * 4096, .chunk_bytes = 4096}};
         steps(3);
-        { const record_function range(std::string(5000, 'x')); }
+        {
+            const record_function range(std::string(5000, 'x'));
+        }
         steps(3);
         const analysis::trace trace = load(session.stop());
         CHECK(count_steps(trace) == 6);

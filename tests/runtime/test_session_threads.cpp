@@ -108,7 +108,8 @@ TEST_SUITE("sessions and threads") {
         if (memory_is_ours) CHECK(resident_bytes() < resident_before + (std::uint64_t{16} << 20));
     }
 
-    TEST_CASE("a session starts and stops under 64 recording threads, and every sequence is whole") {
+    TEST_CASE(
+        "a session starts and stops under 64 recording threads, and every sequence is whole") {
         const recording_threads threads(64);
         for (int cycle = 0; cycle < 5; ++cycle) {
             profile session{{.all_threads = true, .policy = overflow::wait}};
@@ -200,7 +201,7 @@ TEST_SUITE("sessions and threads") {
     TEST_CASE("places in the source that are met while sessions start and stop keep their names") {
         std::atomic<bool> finished{false};
         std::thread meeting([&] {
-            distinct_scopes(std::make_integer_sequence<int, 300>(),
+            distinct_scopes(std::make_integer_sequence<int, 240>(),
                             [] { std::this_thread::sleep_for(100us); });
             finished = true;
         });
@@ -244,7 +245,8 @@ TEST_SUITE("sessions and threads") {
             std::thread([&] {
                 session = std::make_unique<profile>(profile_options{.limit_bytes = 1U << 20});
             }).join();
-        for (std::size_t i = 0; i < 8; ++i) CHECK(sessions[i]->status().state == session_state::recording);
+        for (std::size_t i = 0; i < 8; ++i)
+            CHECK(sessions[i]->status().state == session_state::recording);
         CHECK(sessions[8]->status().state == session_state::refused);
     }
 
