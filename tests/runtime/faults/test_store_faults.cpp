@@ -21,6 +21,7 @@
 #include "../store_writer.hpp"
 #include "lib/runtime/chunk.hpp"
 #include "skip.hpp"
+#include "small_disk.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
