@@ -118,7 +118,6 @@ TEST_CASE("the header and the threads' records tell what was lost") {
     built.header.tasks_without_slot = 5;
     built.header.write_error = 28;
     built.thread(1).dropped_newest = 10;
-    built.thread(1).open_scopes = 2;
     built.thread(2).overwritten = 20;
     built.thread(2).waited_ticks = 70;
     const auto loaded = load(built);
@@ -127,7 +126,6 @@ TEST_CASE("the header and the threads' records tell what was lost") {
     CHECK(loaded.health.overwritten == 20);
     CHECK(loaded.health.late_records == 4);
     CHECK(loaded.health.tasks_without_slot == 5);
-    CHECK(loaded.health.open_scopes == 2);
     CHECK(loaded.health.write_error == 28);
     CHECK(loaded.health.lost_records());
     CHECK(loaded.threads[1].waited_ns == 70);

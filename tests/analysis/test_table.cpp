@@ -147,7 +147,6 @@ TEST_CASE("a trace that lost records says so under the table, by reason") {
     input.health.dropped_newest = 12;
     input.health.overwritten = 3;
     input.health.late_records = 1;
-    input.health.open_scopes = 4;
     input.health.tasks_without_slot = 2;
     input.health.write_error = 28;
     input.health.finished = false;
@@ -157,7 +156,6 @@ TEST_CASE("a trace that lost records says so under the table, by reason") {
     CHECK(text.substr(text.find("Self CPU time total")) ==
           "Self CPU time total: 4.000ms\n"
           "Lost records: 12 dropped (no free chunk), 3 overwritten, 1 in flight at the stop\n"
-          "Scopes open at the stop, not counted: 4\n"
           "Live tasks that the task table had no room for: 2\n"
           "The trace stopped growing: No space left on device\n"
           "The process ended before the session was stopped\n"

@@ -76,7 +76,6 @@ struct thread_info {
     std::string name;
     std::uint64_t dropped_newest = 0;
     std::uint64_t overwritten = 0;
-    std::int64_t open_scopes = 0;
     std::int64_t waited_ns = 0;
 };
 
@@ -191,7 +190,6 @@ struct trace_health {
     std::uint64_t dropped_newest = 0;
     std::uint64_t overwritten = 0;
     std::uint64_t late_records = 0;
-    std::int64_t open_scopes = 0;  ///< scopes open when the session stopped: not in the trace
     std::uint64_t tasks_without_slot = 0;
     std::uint64_t damaged_chunks = 0;  ///< chunks that were left out because their bytes are wrong
     int write_error = 0;

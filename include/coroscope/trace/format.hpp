@@ -173,7 +173,7 @@ struct thread_body {
     std::uint64_t os_thread_id;
     std::uint64_t dropped_newest;       ///< (live) records lost because no chunk was free
     std::uint64_t overwritten;          ///< (live) records lost to overwrite_oldest
-    std::uint64_t open_scopes;          ///< scopes begun minus ended on this thread; as int64
+    std::uint64_t reserved;
     std::uint64_t last_ticks;           ///< when the thread left, 0 while it lives
     std::uint64_t waited_ticks;         ///< time spent waiting for a chunk (policy wait)
     std::uint64_t truncated_payloads;   ///< labels or arguments cut to payload_limit

@@ -89,7 +89,6 @@ void diagnose(const reader& input, const loading::symbols& names, const loading:
         thread_info& thread = loaded.threads[index];
         health.dropped_newest += thread.dropped_newest;
         health.overwritten += thread.overwritten;
-        health.open_scopes += thread.open_scopes;
         thread.waited_ns = static_cast<std::int64_t>(
             clock.span_ns(static_cast<double>(names.waited_ticks()[index])));
     }

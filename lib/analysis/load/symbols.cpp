@@ -95,7 +95,6 @@ void symbols::read_thread(const record_view& record) {
     info.name.assign(body.name, strnlen(body.name, sizeof(body.name)));
     info.dropped_newest = body.dropped_newest;
     info.overwritten = body.overwritten;
-    info.open_scopes = static_cast<std::int64_t>(body.open_scopes);
     waited_ticks_.back() = body.waited_ticks;
 }
 

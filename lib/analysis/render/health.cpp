@@ -26,10 +26,6 @@ std::string lost_records(const trace_health& health) {
 std::vector<std::string> health_notes(const trace_health& health) {
     std::vector<std::string> notes;
     if (health.lost_records()) notes.push_back("Lost records: " + lost_records(health));
-    if (health.open_scopes > 0) {
-        notes.push_back(
-            fmt::format("Scopes open at the stop, not counted: {}", health.open_scopes));
-    }
     if (health.tasks_without_slot != 0) {
         notes.push_back(fmt::format("Live tasks that the task table had no room for: {}",
                                     health.tasks_without_slot));
@@ -61,7 +57,6 @@ void write_health(json_writer& json, const trace_health& health) {
     json.member("dropped_newest", health.dropped_newest);
     json.member("overwritten", health.overwritten);
     json.member("late_records", health.late_records);
-    json.member("open_scopes", health.open_scopes);
     json.member("tasks_without_slot", health.tasks_without_slot);
     json.member("damaged_chunks", health.damaged_chunks);
     json.member("write_error", health.write_error);

@@ -79,7 +79,6 @@ listing list_threads(const trace& loaded) {
                     {"Slices", "slices", cell_kind::count},
                     {"Dropped", "dropped_newest", cell_kind::count},
                     {"Overwritten", "overwritten", cell_kind::count},
-                    {"Open scopes", "open_scopes", cell_kind::count},
                     {"Waited", "waited_ns", cell_kind::time}};
     const std::vector<std::uint64_t> scopes = count_by_thread(loaded, loaded.events);
     const std::vector<std::uint64_t> slices = count_by_thread(loaded, loaded.slices);
@@ -87,8 +86,7 @@ listing list_threads(const trace& loaded) {
         const thread_info& each = loaded.threads[at];
         list.rows.push_back({each.name, figure(each.id), figure(each.os_id), figure(scopes[at]),
                              figure(slices[at]), figure(each.dropped_newest),
-                             figure(each.overwritten), optional_ns(each.open_scopes),
-                             optional_ns(each.waited_ns)});
+                             figure(each.overwritten), optional_ns(each.waited_ns)});
     }
     return list;
 }
