@@ -310,13 +310,14 @@ TEST_SUITE("scopes in coroutines") {
         recording session;
         {
             thread_executor there;
-            for (int each = 0; each < 2; ++each) {
-                std::atomic<bool> done{false};
-                auto coroutine = there_and_back<foreign::declared>(there, there, done);
-                coroutine.resume();
-                wait_for(done);
-                while (!coroutine.done()) std::this_thread::yield();
-            }
+            std::atomic<bool> first_done{false};
+            std::atomic<bool> second_done{false};
+            auto first = there_and_back<foreign::declared>(there, there, first_done);
+            first.resume();
+            wait_for(first_done);
+            auto second = there_and_back<foreign::declared>(there, there, second_done);
+            second.resume();
+            wait_for(second_done);
             there.join();
         }
         const recorded found = session.stop();

@@ -80,9 +80,9 @@ TEST_SUITE("waiting time") {
         measured_wait queue;
         recording session;
         {
-            thread_executor timer;
             thread_executor busy;
             executor_adaptor target(busy);
+            thread_executor timer;  // posts to the other: ends first
             // What stands before it in the queue: the task is ready but has no thread.
             auto started = sleeps_then_queues(timer, target, sleep, queue);
             std::thread blocker([&] {

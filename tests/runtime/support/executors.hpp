@@ -87,11 +87,10 @@ public:
     thread_executor& operator=(const thread_executor&) = delete;
     ~thread_executor() { join(); }
 
+    // Notifies under the lock: what runs may end the executor.
     void post(job next) {
-        {
-            const std::lock_guard lock(mutex_);
-            jobs_.push_back(std::move(next));
-        }
+        const std::lock_guard lock(mutex_);
+        jobs_.push_back(std::move(next));
         changed_.notify_one();
     }
     void join() {
