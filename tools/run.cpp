@@ -77,6 +77,8 @@ int run_program(const run_command& asked) {
         report(asked.output, {std::generic_category().message(error) +
                               "; the program runs without being recorded"});
     }
+    // Of a recorded process that we run in: our program is to write to the file that we name.
+    ::unsetenv("COROSCOPE_TRACE_OWNER");
     const child_result ended = run_child(asked.program, environment);
     if (ended.start_error != 0) return start_failure(asked.program.front(), ended.start_error);
     if (error == 0 && !asked.no_summary) print_summary(asked.output);
