@@ -51,7 +51,7 @@ trace empty_trace() {
     made.strings = {"handle"};
     made.sites = {{"handle", "", "src/service.cpp", 12, "http", "", 0},
                   {"db.query", "", "src/store.cpp", 42, "", "", 2}};
-    made.threads = {{1, 4242, "main", 0, 0, 0, 0}, {2, 4243, "worker", 0, 0, 0, 0}};
+    made.threads = {{1, 4242, "main", 0, 0, 0}, {2, 4243, "worker", 0, 0, 0}};
     return made;
 }
 

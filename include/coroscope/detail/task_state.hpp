@@ -40,7 +40,7 @@ struct resumer {
 /// What a suspending or finishing task leaves on the thread's stack for the time when its frame may
 /// be gone. Not set where the transition was quiet.
 struct departure {
-    departure() noexcept {}
+    departure() noexcept : ticks(0) {}
     std::uint64_t ticks;  ///< 0 where nothing recorded it
     resumer before;
 };
