@@ -48,8 +48,8 @@ private:
     }
 
     task_state* task_;
+    departure leaving_;  // before what fills it in
     bool active_;
-    departure leaving_;
 };
 
 template <class Promise, class Awaiter, class Handle>

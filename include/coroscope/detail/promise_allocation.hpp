@@ -80,7 +80,11 @@ struct promise_allocation : promise_failure<Promise> {
         } else if constexpr (requires { Promise::operator delete(frame); }) {
             Promise::operator delete(frame);
         } else {
+#if defined(__cpp_sized_deallocation)
             ::operator delete(frame, bytes);
+#else
+            ::operator delete(frame);
+#endif
         }
     }
 };
