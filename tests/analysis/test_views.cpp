@@ -34,7 +34,7 @@ trace three_tasks() {
     made.sites = {{"handle", "", "../src/server.cpp", 12, "", "", 3},
                   {"db.query", "", "/a/b/examples/service/store.cpp", 42, "", "", 2},
                   {"", "query(int)", "", 0, "", "", 3}};
-    made.threads = {{1, 4242, "main", 0, 0, 0, 0}, {2, 4243, "", 5, 0, 1, 0}};
+    made.threads = {{1, 4242, "main", 0, 0, 0}, {2, 4243, "", 5, 0, 0}};
     made.tasks.resize(3);
     for (std::uint32_t at = 0; at < 3; ++at) {
         made.tasks[at].id = at + 1;

@@ -72,6 +72,10 @@ struct arena {
     std::size_t freed = 0;
 };
 
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // at -O0 it takes the template below for another new
+#endif
+
 // The frame remembers its arena behind itself, as allocator-aware promises do.
 struct in_arena : lazy_base<in_arena> {
     static constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
