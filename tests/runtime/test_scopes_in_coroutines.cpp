@@ -20,8 +20,9 @@ namespace {
 
 using foreign::manual;
 
+// Not inline, or clang elides a plain one's frame onto the stack, where a scope looks like a call's.
 template <class Way>
-manual<Way> two_pauses(slot& into) {
+[[gnu::noinline]] manual<Way> two_pauses(slot& into) {
     COROSCOPE("across two pauses");
     co_await suspend_into(into);
     {
