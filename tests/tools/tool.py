@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-TOOL = sys.argv[1] if len(sys.argv) > 1 else "coroscope"
+TOOL = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "coroscope")
 
 
 def coroscope(*arguments, **options):
