@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles every C++ snippet of the documents, as a user would who copies it.
+
+A snippet that includes something is a program of its own; one that does not stands in a program that
+includes all of Coroscope. Each is compiled with the switches of the project, warnings being errors.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SNIPPET = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PRELUDE = "#include <coroscope/coroscope.hpp>\nnamespace {\n"
+CLOSING = "\n}\n"
+
+
+def snippets(document):
+    text = document.read_text(encoding="utf-8")
+    for match in SNIPPET.finditer(text):
+        yield text.count("\n", 0, match.start()) + 2, match[1]
+
+
+def source_of(code):
+    return code if "#include" in code else PRELUDE + code + CLOSING
+
+
+def compiles(compiler, include, source, folder):
+    path = pathlib.Path(folder) / "snippet.cpp"
+    path.write_text(source, encoding="utf-8")
+    flags = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused", f"-I{include}"]
+    done = subprocess.run([*compiler, *flags, str(path)], capture_output=True, text=True, check=False)
+    return done.returncode == 0, done.stderr
+
+
+def main():
+    root, compiler = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    checked, failed = 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for document in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
+            for line, code in snippets(document):
+                checked += 1
+                good, errors = compiles(compiler, root / "include", source_of(code), folder)
+                if not good:
+                    failed += 1
+                    print(f"{document.name}:{line}: the snippet does not compile\n{errors}")
+    print(f"{checked} snippets, {failed} do not compile")
+    return 1 if failed or not checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
