@@ -148,6 +148,8 @@ private:
             using slot = detail::made_slot<decltype(make())>;
             return detail::instrumented_awaiter<Promise, slot>(task_, make);
         } else {
+            static_assert(!detail::declares_await_transform<Promise>,
+                          "no await_transform of this coroutine's promise takes this operand");
             using slot = detail::operand_slot<Operand>;
             return detail::instrumented_awaiter<Promise, slot>(task_, static_cast<Operand&&>(operand));
         }

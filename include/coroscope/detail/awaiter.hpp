@@ -75,6 +75,21 @@ private:
     awaiter_of<Awaitable> awaiter_;
 };
 
+// Whether a promise declares await_transform in any form, deleted ones included: then the coroutine may
+// await only what one of them takes. Found by making the name ambiguous, which a final class escapes.
+struct other_await_transform {
+    void await_transform();
+};
+template <class Promise>
+struct ambiguous_await_transform : Promise, other_await_transform {};
+
+template <class Promise>
+inline constexpr bool declares_await_transform =
+    !requires { &ambiguous_await_transform<Promise>::await_transform; };
+template <class Promise>
+    requires std::is_final_v<Promise>
+inline constexpr bool declares_await_transform<Promise> = false;
+
 /// await_resume on an lvalue, as the language calls it on a temporary; on an rvalue where only that
 /// is offered.
 template <class Awaiter>
