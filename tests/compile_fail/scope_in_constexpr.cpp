@@ -6,7 +6,8 @@
 #if defined(OFFENCE)
 constexpr
 #endif
-int twice(int value) {
+    int
+    twice(int value) {
     COROSCOPE("twice");
     return 2 * value;
 }

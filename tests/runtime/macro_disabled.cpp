@@ -75,9 +75,7 @@ foreign::lazy<int, foreign::outside> disabled_lazy() {
 foreign::eager<int, foreign::declared> disabled_eager() {
     co_return co_await COROSCOPE_AWAIT("disabled await", disabled_lazy());
 }
-foreign::fire_and_forget disabled_detached(int& sum) {
-    sum += co_await disabled_eager();
-}
+foreign::fire_and_forget disabled_detached(int& sum) { sum += co_await disabled_eager(); }
 
 }  // namespace
 

@@ -78,10 +78,12 @@ manual<Way> operators(log& out) {
 template <class Way>
 manual<Way> loops_and_branches(log& out, int times) {
     for (int each = 0; each < times; ++each) {
-        const int answer = each % 2 == 0 ? co_await COROSCOPE_AWAIT("even", maybe_pause(out.into, true))
-                                         : co_await COROSCOPE_AWAIT("odd", maybe_pause(out.into, false));
+        const int answer = each % 2 == 0
+                               ? co_await COROSCOPE_AWAIT("even", maybe_pause(out.into, true))
+                               : co_await COROSCOPE_AWAIT("odd", maybe_pause(out.into, false));
         out.reached += answer;
-        if (answer == 7 && co_await COROSCOPE_AWAIT("condition", maybe_pause(out.into, true)) != 7) co_return;
+        if (answer == 7 && co_await COROSCOPE_AWAIT("condition", maybe_pause(out.into, true)) != 7)
+            co_return;
     }
 }
 template <class Way>
@@ -153,7 +155,8 @@ TEST_SUITE("awaitables") {
         }
     }
 
-    TEST_CASE_TEMPLATE("await_suspend may return false and true", Way, foreign::plain, foreign::declared) {
+    TEST_CASE_TEMPLATE("await_suspend may return false and true", Way, foreign::plain,
+                       foreign::declared) {
         for (const bool on : {false, true}) {
             profile session({.enabled = on, .all_threads = true});
             log out;
@@ -167,8 +170,8 @@ TEST_SUITE("awaitables") {
         }
     }
 
-    TEST_CASE_TEMPLATE("await_suspend may return a handle: another's, its own, none", Way, foreign::plain,
-                       foreign::declared) {
+    TEST_CASE_TEMPLATE("await_suspend may return a handle: another's, its own, none", Way,
+                       foreign::plain, foreign::declared) {
         for (const bool on : {false, true}) {
             profile session({.enabled = on, .all_threads = true});
             log out;
@@ -207,8 +210,8 @@ TEST_SUITE("awaitables") {
         }
     }
 
-    TEST_CASE_TEMPLATE("await_resume may give a reference, a value, and what can only be moved", Way,
-                       foreign::plain, foreign::declared) {
+    TEST_CASE_TEMPLATE("await_resume may give a reference, a value, and what can only be moved",
+                       Way, foreign::plain, foreign::declared) {
         log out;
         CHECK(ready_values<Way>(out).resume().done());
         CHECK(out.reached == 11);
@@ -246,7 +249,8 @@ TEST_SUITE("awaitables") {
         const recorded found = session.stop();
         CHECK(await_names(found, found.task("operators")) ==
               names{"member, lvalue", "member, rvalue", "free, lvalue", "free, rvalue", "local"});
-        CHECK(await_names(found, found.task("loops_and_branches")) == names{"even", "condition", "condition"});
+        CHECK(await_names(found, found.task("loops_and_branches")) ==
+              names{"even", "condition", "condition"});
         CHECK(await_names(found, found.task("throws_inside")) == names{"after"});
         CHECK(found.task("throws_inside").slices.size() == 2);
         CHECK(found.awaits(found.task("ready_values")).empty());
@@ -314,7 +318,8 @@ TEST_SUITE("awaitables") {
         CHECK(found.event("destroyer").task == analysis::none);
     }
 
-    TEST_CASE_TEMPLATE("a coroutine may be destroyed by what it awaits", Way, foreign::plain, foreign::declared) {
+    TEST_CASE_TEMPLATE("a coroutine may be destroyed by what it awaits", Way, foreign::plain,
+                       foreign::declared) {
         recording session;
         log out;
         bool destroyed = false;
@@ -332,7 +337,8 @@ TEST_SUITE("awaitables") {
         CHECK(found.event("scope of the destroyed").task == found.task_index("destroys_itself"));
     }
 
-    TEST_CASE("an await that is wrapped in a coroutine that is no task is recorded as an event of its own") {
+    TEST_CASE("an await that is wrapped in a coroutine that is no task is recorded as an event of "
+              "its own") {
         recording session;
         log out;
         auto coroutine = operators<foreign::plain>(out);
@@ -345,7 +351,8 @@ TEST_SUITE("awaitables") {
         goes_on.resume();
         const recorded found = session.stop();
         CHECK(found.trace.tasks.empty());
-        for (const char* name : {"member, lvalue", "member, rvalue", "free, lvalue", "free, rvalue", "after"}) {
+        for (const char* name :
+             {"member, lvalue", "member, rvalue", "free, lvalue", "free, rvalue", "after"}) {
             const auto& event = found.event(name);
             CHECK((event.flags & analysis::event_await) != 0);
             CHECK((event.flags & analysis::event_in_frame) != 0);

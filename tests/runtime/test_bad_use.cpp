@@ -40,9 +40,7 @@ void on_signal(int) {
     signals = signals + 1;
 }
 
-void work() {
-    COROSCOPE("interrupted");
-}
+void work() { COROSCOPE("interrupted"); }
 
 // A child process, because it is about how a process ends.
 template <class Body>
@@ -85,9 +83,9 @@ TEST_SUITE("bad use") {
         recording session({.all_threads = true, .limit_bytes = std::size_t{1} << 22});
         work();
         on_signal(0);  // a site's first record allocates, which a handler must not
-        struct sigaction action {};
+        struct sigaction action{};
         action.sa_handler = on_signal;
-        struct sigaction before {};
+        struct sigaction before{};
         REQUIRE(::sigaction(SIGALRM, &action, &before) == 0);
         const itimerval often{{0, 200}, {0, 200}};
         REQUIRE(::setitimer(ITIMER_REAL, &often, nullptr) == 0);

@@ -102,7 +102,8 @@ TYPE_TO_STRING_AS("declared", foreign::declared);
 TYPE_TO_STRING_AS("outside", foreign::outside);
 
 TEST_SUITE("foreign coroutine types") {
-    TEST_CASE_TEMPLATE("a lazy type behaves as before", Way, foreign::plain, foreign::declared, foreign::outside) {
+    TEST_CASE_TEMPLATE("a lazy type behaves as before", Way, foreign::plain, foreign::declared,
+                       foreign::outside) {
         {
             auto root = lazy_root<Way>();
             CHECK(foreign::lazy_frames.live <= 1);  // none where the compiler elided it
@@ -113,8 +114,8 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(foreign::lazy_frames.live == 0);
     }
 
-    TEST_CASE_TEMPLATE("a lazy type's coroutines are tasks with scopes and awaits", Way, foreign::declared,
-                       foreign::outside) {
+    TEST_CASE_TEMPLATE("a lazy type's coroutines are tasks with scopes and awaits", Way,
+                       foreign::declared, foreign::outside) {
         recording session;
         {
             auto root = lazy_root<Way>();
@@ -143,7 +144,8 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(found.split(scope).suspended_ns > 0);
     }
 
-    TEST_CASE_TEMPLATE("an eager type behaves as before", Way, foreign::plain, foreign::declared, foreign::outside) {
+    TEST_CASE_TEMPLATE("an eager type behaves as before", Way, foreign::plain, foreign::declared,
+                       foreign::outside) {
         slot into;
         auto user = eager_user<Way>(into);
         CHECK_FALSE(user.done());
@@ -178,8 +180,8 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(inner.end_ns <= outer.end_ns);
     }
 
-    TEST_CASE_TEMPLATE("a generator behaves as before, braces included", Way, foreign::plain, foreign::declared,
-                       foreign::outside) {
+    TEST_CASE_TEMPLATE("a generator behaves as before, braces included", Way, foreign::plain,
+                       foreign::declared, foreign::outside) {
         auto all = pairs<Way>(2);
         REQUIRE(all.next());
         CHECK(all.value().right == 0);
@@ -193,8 +195,8 @@ TEST_SUITE("foreign coroutine types") {
         CHECK_THROWS_AS(fails.next(), std::runtime_error);
     }
 
-    TEST_CASE_TEMPLATE("a generator's coroutine is a task that runs inside its consumer", Way, foreign::declared,
-                       foreign::outside) {
+    TEST_CASE_TEMPLATE("a generator's coroutine is a task that runs inside its consumer", Way,
+                       foreign::declared, foreign::outside) {
         recording session;
         int sum = 0;
         consumes_generator<Way>(sum).resume();
@@ -211,8 +213,9 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(found.awaits(produced).size() == 4);
     }
 
-    TEST_CASE_TEMPLATE("a generator that lets an exception through has failed, and its thread has left it", Way,
-                       foreign::declared, foreign::outside) {
+    TEST_CASE_TEMPLATE(
+        "a generator that lets an exception through has failed, and its thread has left it", Way,
+        foreign::declared, foreign::outside) {
         recording session;
         {
             auto fails = failing_generator<Way>();
@@ -239,12 +242,13 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(found.event("detached").task == found.task_index("detached"));
     }
 
-    TEST_CASE_TEMPLATE("a handle of the library's own promise finds it in an instrumented frame", Way,
-                       foreign::declared, foreign::outside) {
+    TEST_CASE_TEMPLATE("a handle of the library's own promise finds it in an instrumented frame",
+                       Way, foreign::declared, foreign::outside) {
         using promise = typename foreign::manual<Way>::promise;
         auto coroutine = nothing_to_do<Way>();
         const auto again = std::coroutine_handle<promise>::from_address(coroutine.handle.address());
-        const auto ours = std::coroutine_handle<instrumented<promise>>::from_address(coroutine.handle.address());
+        const auto ours =
+            std::coroutine_handle<instrumented<promise>>::from_address(coroutine.handle.address());
         CHECK(static_cast<void*>(&again.promise()) == static_cast<void*>(&ours.promise()));
         CHECK(&again.promise() == &ours.promise().promise());
         CHECK(std::coroutine_handle<promise>::from_promise(again.promise()) == coroutine.handle);

@@ -35,7 +35,8 @@ foreign::manual<foreign::outside> wanders(std::vector<thread_executor>& threads,
 
 void pass_around(std::size_t thread_count, int coroutine_count) {
     // It may wait, not lose: on a busy machine the trace grows more slowly than 64 threads write.
-    recording session({.all_threads = true, .policy = overflow::wait, .limit_bytes = std::size_t{1} << 28});
+    recording session(
+        {.all_threads = true, .policy = overflow::wait, .limit_bytes = std::size_t{1} << 28});
     {
         std::vector<thread_executor> threads(thread_count);
         std::atomic<int> left{coroutine_count};
@@ -71,7 +72,8 @@ void pass_around(std::size_t thread_count, int coroutine_count) {
     std::vector<int> inner(count, 0);
     int misplaced = 0;
     for (const auto* event : found.events("wanders")) {
-        const bool exact = (event->flags & analysis::event_suspension_unknown) == 0 && event->task < count;
+        const bool exact =
+            (event->flags & analysis::event_suspension_unknown) == 0 && event->task < count;
         if (!exact) {
             ++misplaced;
             continue;
@@ -87,7 +89,8 @@ void pass_around(std::size_t thread_count, int coroutine_count) {
             continue;
         }
         ++inner[event->task];
-        const bool nests = event->parent != analysis::none && found.trace.events[event->parent].task == event->task;
+        const bool nests = event->parent != analysis::none &&
+                           found.trace.events[event->parent].task == event->task;
         if (!nests) ++misplaced;
     }
     CHECK(misplaced == 0);
@@ -102,7 +105,5 @@ TEST_SUITE("many threads") {
         pass_around(64, 10'000);
     }
 
-    TEST_CASE("two threads pass coroutines to and fro under a small chunk") {
-        pass_around(2, 500);
-    }
+    TEST_CASE("two threads pass coroutines to and fro under a small chunk") { pass_around(2, 500); }
 }

@@ -44,14 +44,18 @@ struct owner {
 // --- constructed from the coroutine's parameters ----------------------------------------------------
 
 struct from_parameters : lazy_base<from_parameters> {
-    from_parameters(const std::string& name, int& count) : name_seen(name), count_seen(&count) { ++count; }
+    from_parameters(const std::string& name, int& count) : name_seen(name), count_seen(&count) {
+        ++count;
+    }
     owner<from_parameters> get_return_object() {
         return owner<from_parameters>(std::coroutine_handle<from_parameters>::from_promise(*this));
     }
     std::string name_seen;
     int* count_seen;
 };
-owner<from_parameters> takes_name([[maybe_unused]] std::string name, [[maybe_unused]] int& count) { co_return; }
+owner<from_parameters> takes_name([[maybe_unused]] std::string name, [[maybe_unused]] int& count) {
+    co_return;
+}
 
 struct has_member_coroutine {
     int seen = 0;
@@ -73,7 +77,8 @@ struct arena {
 };
 
 #if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // at -O0 it takes the template below for another new
+#pragma GCC diagnostic ignored                                                                     \
+    "-Wmismatched-new-delete"  // at -O0 it takes the template below for another new
 #endif
 
 // The frame remembers its arena behind itself, as allocator-aware promises do.
@@ -104,9 +109,13 @@ owner<in_arena> allocated_in(std::allocator_arg_t, [[maybe_unused]] arena& from,
 
 struct may_fail : lazy_base<may_fail> {
     static inline bool fails = false;
-    static void* operator new(std::size_t bytes) noexcept { return fails ? nullptr : std::malloc(bytes); }
+    static void* operator new(std::size_t bytes) noexcept {
+        return fails ? nullptr : std::malloc(bytes);
+    }
     static void operator delete(void* frame) noexcept { std::free(frame); }
-    static owner<may_fail> get_return_object_on_allocation_failure() { return owner<may_fail>(nullptr); }
+    static owner<may_fail> get_return_object_on_allocation_failure() {
+        return owner<may_fail>(nullptr);
+    }
     owner<may_fail> get_return_object() {
         return owner<may_fail>(std::coroutine_handle<may_fail>::from_promise(*this));
     }
@@ -114,7 +123,9 @@ struct may_fail : lazy_base<may_fail> {
 owner<may_fail> may_have_no_frame() { co_return; }
 
 struct global_nothrow : lazy_base<global_nothrow> {
-    static owner<global_nothrow> get_return_object_on_allocation_failure() { return owner<global_nothrow>(nullptr); }
+    static owner<global_nothrow> get_return_object_on_allocation_failure() {
+        return owner<global_nothrow>(nullptr);
+    }
     owner<global_nothrow> get_return_object() {
         return owner<global_nothrow>(std::coroutine_handle<global_nothrow>::from_promise(*this));
     }
@@ -126,7 +137,9 @@ owner<global_nothrow> allocated_globally() { co_return; }
 struct throws_at_start : lazy_base<throws_at_start> {
     struct start {
         bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<>) const { throw std::runtime_error("cannot start"); }
+        void await_suspend(std::coroutine_handle<>) const {
+            throw std::runtime_error("cannot start");
+        }
         void await_resume() const noexcept {}
     };
     start initial_suspend() const noexcept { return {}; }
@@ -142,7 +155,8 @@ struct conditional_start : lazy_base<conditional_start> {
     };
     start initial_suspend() const noexcept { return {}; }
     owner<conditional_start> get_return_object() {
-        return owner<conditional_start>(std::coroutine_handle<conditional_start>::from_promise(*this));
+        return owner<conditional_start>(
+            std::coroutine_handle<conditional_start>::from_promise(*this));
     }
 };
 owner<conditional_start> starts_after_all() {
@@ -161,7 +175,9 @@ struct alignas(16) aligned : lazy_base<aligned> {
 owner<aligned> aligned_promise() { co_return; }
 
 struct large : lazy_base<large> {
-    owner<large> get_return_object() { return owner<large>(std::coroutine_handle<large>::from_promise(*this)); }
+    owner<large> get_return_object() {
+        return owner<large>(std::coroutine_handle<large>::from_promise(*this));
+    }
     std::array<char, 100'000> body{};
 };
 owner<large> large_promise(slot& into) {
@@ -176,7 +192,9 @@ struct transforms : lazy_base<transforms> {
         suspend_into& operator co_await() const noexcept { return *to; }
         suspend_into* to;
     };
-    by_reference await_transform(suspend_into& target) const noexcept { return by_reference(target); }
+    by_reference await_transform(suspend_into& target) const noexcept {
+        return by_reference(target);
+    }
     owner<transforms> get_return_object() {
         return owner<transforms>(std::coroutine_handle<transforms>::from_promise(*this));
     }
@@ -258,8 +276,10 @@ TEST_SUITE("promises") {
     TEST_CASE("an aligned promise stands where its handle looks for it") {
         auto coroutine = aligned_promise();
         CHECK(coroutine.handle.promise().value == 17);
-        CHECK(reinterpret_cast<std::uintptr_t>(&coroutine.handle.promise()) % alignof(aligned) == 0);
-        const auto ours = std::coroutine_handle<instrumented<aligned>>::from_address(coroutine.handle.address());
+        CHECK(reinterpret_cast<std::uintptr_t>(&coroutine.handle.promise()) % alignof(aligned) ==
+              0);
+        const auto ours =
+            std::coroutine_handle<instrumented<aligned>>::from_address(coroutine.handle.address());
         CHECK(&ours.promise().promise() == &coroutine.handle.promise());
         run(coroutine);
     }
@@ -275,7 +295,8 @@ TEST_SUITE("promises") {
         }
         const recorded found = session.stop();
         CHECK(found.task("large_promise").state == analysis::task_state::finished);
-        CHECK((found.event("beside a large promise").flags & analysis::event_suspension_unknown) != 0);
+        CHECK((found.event("beside a large promise").flags & analysis::event_suspension_unknown) !=
+              0);
     }
 
     TEST_CASE("an await_transform may give an object whose awaiter is elsewhere") {

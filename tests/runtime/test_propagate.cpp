@@ -90,10 +90,11 @@ TEST_SUITE("propagate") {
     }
 
     TEST_CASE("arguments, result and exceptions pass through, moved or by reference") {
-        auto moves = propagate([owned = std::make_unique<int>(2)](std::unique_ptr<int> other) mutable {
-            *owned += *other;
-            return std::move(owned);
-        });
+        auto moves =
+            propagate([owned = std::make_unique<int>(2)](std::unique_ptr<int> other) mutable {
+                *owned += *other;
+                return std::move(owned);
+            });
         CHECK(*moves(std::make_unique<int>(3)) == 5);
         int value = 1;
         auto refers = propagate([](int& target) -> int& { return target; });

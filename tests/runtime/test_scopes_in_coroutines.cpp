@@ -130,8 +130,8 @@ TYPE_TO_STRING_AS("declared", foreign::declared);
 TYPE_TO_STRING_AS("outside", foreign::outside);
 
 TEST_SUITE("scopes in coroutines") {
-    TEST_CASE_TEMPLATE("a scope that spans suspensions belongs to its task and divides as it does", Way,
-                       foreign::declared, foreign::outside) {
+    TEST_CASE_TEMPLATE("a scope that spans suspensions belongs to its task and divides as it does",
+                       Way, foreign::declared, foreign::outside) {
         recording session;
         slot into;
         auto coroutine = two_pauses<Way>(into);
@@ -253,7 +253,8 @@ TEST_SUITE("scopes in coroutines") {
         CHECK(right_scope.task == found.task_index("named_right"));
         CHECK(left_scope.parent == analysis::none);
         CHECK(right_scope.parent == analysis::none);
-        const std::int64_t running = found.split(left_scope).running_ns + found.split(right_scope).running_ns;
+        const std::int64_t running =
+            found.split(left_scope).running_ns + found.split(right_scope).running_ns;
         CHECK(running <= std::max(left_scope.end_ns, right_scope.end_ns) -
                              std::min(left_scope.start_ns, right_scope.start_ns));
         CHECK(found.split(left_scope).running_ns >= 90'000);
@@ -289,12 +290,14 @@ TEST_SUITE("scopes in coroutines") {
         CHECK(child.parent == found.task_index("starts_child"));
         CHECK(child.slices.size() == 2);
         CHECK(found.task("starts_child").slices.size() == 1);
-        CHECK(found.event("starter").self_running_ns + 200'000 <= found.split(found.event("starter")).running_ns);
+        CHECK(found.event("starter").self_running_ns + 200'000 <=
+              found.split(found.event("starter")).running_ns);
         CHECK(found.split(found.event("eager child")).running_ns >= 250'000);
         CHECK(found.event("eager child").task == found.task_index("eager_child"));
     }
 
-    TEST_CASE("a scope of a plain generator inside a task is in a frame whose suspension nobody knows") {
+    TEST_CASE(
+        "a scope of a plain generator inside a task is in a frame whose suspension nobody knows") {
         recording session;
         int sum = 0;
         runs_plain_generator(sum).resume();
@@ -307,7 +310,8 @@ TEST_SUITE("scopes in coroutines") {
         CHECK((found.event("consumer").flags & analysis::event_suspension_unknown) == 0);
     }
 
-    TEST_CASE("a thread that first meets the profiler by resuming a coroutine is known by its scopes") {
+    TEST_CASE(
+        "a thread that first meets the profiler by resuming a coroutine is known by its scopes") {
         recording session;
         {
             thread_executor there;

@@ -161,7 +161,8 @@ TEST_SUITE("task") {
         CHECK(found.task("holds").slices.empty());
     }
 
-    TEST_CASE("tasks that are destroyed while suspended show as abandoned, and free what they hold") {
+    TEST_CASE(
+        "tasks that are destroyed while suspended show as abandoned, and free what they hold") {
         recording session;
         int live = 0;
         slot into;
@@ -192,7 +193,8 @@ TEST_SUITE("task") {
         CHECK(found.trace.tasks[parent].awaiter == analysis::none);
     }
 
-    TEST_CASE("while a child runs its awaiter is suspended, and no moment is lost or counted twice") {
+    TEST_CASE(
+        "while a child runs its awaiter is suspended, and no moment is lost or counted twice") {
         recording session;
         sync_wait(parent_of_two());
         const recorded found = session.stop();
@@ -202,7 +204,8 @@ TEST_SUITE("task") {
         REQUIRE(awaits.size() == 2);
         CHECK(awaits[0].awaited == found.task_index("number"));
         CHECK(awaits[1].awaited == found.task_index("nothing"));
-        const std::int64_t children = found.task("number").time.running_ns + found.task("nothing").time.running_ns;
+        const std::int64_t children =
+            found.task("number").time.running_ns + found.task("nothing").time.running_ns;
         CHECK(parent.time.suspended_ns == children);
         CHECK(parent.time.queued_ns == 0);
         CHECK(parent.time.waiting_ns == 0);

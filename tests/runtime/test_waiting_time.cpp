@@ -21,7 +21,8 @@ namespace {
 // A timer of a library that posts the continuation: the post is the wake.
 class posted_timer {
 public:
-    posted_timer(thread_executor& loop, executor_adaptor<thread_executor&>& target, measured_wait& sleep)
+    posted_timer(thread_executor& loop, executor_adaptor<thread_executor&>& target,
+                 measured_wait& sleep)
         : loop_(&loop), target_(&target), sleep_(&sleep) {}
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiter) const {
@@ -66,7 +67,9 @@ foreign::manual<foreign::declared> idles(std::coroutine_handle<>& waiter) {
     co_await keep(waiter);
 }
 
-task<> sleeping_child(thread_executor& loop, measured_wait& wait) { co_await timed_wait(loop, 30ms, wait); }
+task<> sleeping_child(thread_executor& loop, measured_wait& wait) {
+    co_await timed_wait(loop, 30ms, wait);
+}
 task<> awaits_sleeping_child(thread_executor& loop, measured_wait& wait) {
     COROSCOPE("awaits child");
     co_await sleeping_child(loop, wait);

@@ -111,8 +111,8 @@ private:
 /// Its operator co_await is a free function and gives back a reference into the operand.
 struct with_free {
     explicit with_free(slot& into) noexcept : inner_{into} {}
-    friend suspend_into& operator co_await(with_free& self) noexcept { return self.inner_; }
-    friend suspend_into& operator co_await(with_free&& self) noexcept { return self.inner_; }
+    friend suspend_into& operator co_await(with_free & self) noexcept { return self.inner_; }
+    friend suspend_into& operator co_await(with_free && self) noexcept { return self.inner_; }
 
 private:
     suspend_into inner_;

@@ -68,7 +68,8 @@ public:
         return true;
     }
     void run() {
-        while (run_one()) {}
+        while (run_one()) {
+        }
     }
     std::size_t size() const { return jobs_.size(); }
     void clear() { jobs_.clear(); }
@@ -170,7 +171,8 @@ private:
 /// Keeps the processor busy for as long as it says.
 inline void spin(std::chrono::microseconds length) {
     const auto end = std::chrono::steady_clock::now() + length;
-    while (std::chrono::steady_clock::now() < end) {}
+    while (std::chrono::steady_clock::now() < end) {
+    }
 }
 
 }  // namespace coroscope::test

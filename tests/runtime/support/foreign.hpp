@@ -201,11 +201,14 @@ public:
         std::free(frame);
     }
 
-    auto get_return_object() noexcept { return std::coroutine_handle<lazy_promise>::from_promise(*this); }
+    auto get_return_object() noexcept {
+        return std::coroutine_handle<lazy_promise>::from_promise(*this);
+    }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     struct to_parent {
         bool await_ready() const noexcept { return false; }
-        std::coroutine_handle<> await_suspend(std::coroutine_handle<lazy_promise> self) const noexcept {
+        std::coroutine_handle<>
+        await_suspend(std::coroutine_handle<lazy_promise> self) const noexcept {
             return self.promise().parent;
         }
         void await_resume() const noexcept {}
