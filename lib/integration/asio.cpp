@@ -116,12 +116,28 @@ void record(task& about, record_kind kind, std::uint64_t ticks, std::uint32_t si
     if (char* at = reserve_for(about)) write_record(at, ticks, make_tag(kind, site, value), about.id, other);
 }
 
-// The thread runs the task inside this frame from here on.
-void enter(frame& inside, task* entered) noexcept {
-    inside.running = retain(entered);
-    inside.before = detail::current_resumer();
+// The task's context becomes the thread's.
+void install_task(const task* entered) noexcept {
     const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
     detail::install((entered->id << trace::mark_thread_bits) | thread, entered->carried, &detail::any_frame);
+}
+
+// The thread runs the task inside this frame from here on. The task's session comes first and the
+// task itself last: a chunk that the record opens names what ran before.
+template <class Record>
+void enter(frame& inside, task* entered, const Record& write) noexcept {
+    inside.running = retain(entered);
+    inside.before = detail::current_resumer();
+    if (this_thread.carried != entered->carried) detail::rebind(entered->carried);
+    if (load_gate() != 0) write();
+    install_task(entered);
+}
+
+// The task's slice in this frame is over, though the invocation that began it goes on: what follows
+// in it is Asio's, and may be another invocation, of the same task too.
+void depart(frame& inside) noexcept {
+    inside.continued = true;
+    detail::restore(inside.before);
 }
 
 void push(frame& inside) noexcept {
@@ -142,17 +158,19 @@ void finish(task& ended, std::uint32_t flags, std::uint64_t next) noexcept {
     if (load_gate() == 0) return;
     const std::uint64_t ticks = now();
     drop_from_task_table(ended.id);
-    record(ended, record_kind::finish, ticks, 0, flags, next);
     if (ended.awaiter != nullptr)
         record(*ended.awaiter, record_kind::wake, ticks, 0, this_thread.mark & detail::mark_thread_mask, ended.id);
+    record(ended, record_kind::finish, ticks, 0, flags, next);
 }
 
 // The task's stretch in this frame is over: it awaits something, or it has ended.
 void leave(frame& inside, std::uint32_t flags) noexcept {
     task* left = inside.running;
     if (left == nullptr) return;
-    if (!inside.continued) finish(*left, flags, task_of(inside.before.mark));
-    detail::restore(inside.before);
+    if (!inside.continued) {
+        finish(*left, flags, task_of(inside.before.mark));
+        detail::restore(inside.before);
+    }
     inside.running = nullptr;
     release(left);
 }
@@ -167,9 +185,12 @@ void await_child(const location& spawn, task& child, std::uint64_t ticks) noexce
     waiting.carried = this_thread.carried;
     child.awaiter = retain(&waiting);
     child.awaiter_serial = ++waiting.serial;
-    record(waiting, record_kind::suspend, ticks, operation_site("", "co_spawn"), 0, task_of(inside->before.mark));
-    record(waiting, record_kind::awaiting, ticks, 0, 0, child.id);
-    inside->continued = true;
+    const std::uint32_t site = operation_site("", "co_spawn");
+    if (char* at = reserve_for(waiting)) {
+        write_record(at, ticks, make_tag(record_kind::suspend, site, 0), waiting.id, task_of(inside->before.mark));
+        write_record(at + 32, ticks, make_tag(record_kind::awaiting, 0, 0), waiting.id, child.id);
+    }
+    depart(*inside);
 }
 
 // A co_spawn child that runs inside its co_spawn call: found out at the first thing that it does.
@@ -181,31 +202,62 @@ void start_inline_child(location& spawn) noexcept {
         release(child);
         return;
     }
+    const std::uint64_t parent = current_task();
     await_child(spawn, *child, spawn.entered_ticks_);
-    write_spawn(*child, spawn.entered_ticks_, operation_site("", "co_spawn"),
-                trace::spawn_started | trace::spawn_ready, current_task());
     inside->outer = here.running;
     here.running = inside;
-    enter(*inside, child);
+    enter(*inside, child, [&] {
+        write_spawn(*child, spawn.entered_ticks_, operation_site("", "co_spawn"),
+                    trace::spawn_started | trace::spawn_ready, parent);
+    });
     release(child);  // the frame counts it now
     spawn.inline_child_ = inside;
     spawn.used_ = true;
 }
 
-// The task's first await in this frame, or one that replaces what it seemed to await.
-void suspend(frame& inside, tracked_handler& handler, const char* type, const char* operation) noexcept {
-    task& waiting = *inside.running;
-    const std::uint64_t ticks = now();
-    if (inside.continued) record(waiting, record_kind::cancel, ticks, 0, 0, 0);
-    waiting.carried = this_thread.carried;
-    record(waiting, record_kind::suspend, ticks, operation_site(type, operation), 0, task_of(inside.before.mark));
-    if (is_executor_work(operation))
-        record(waiting, record_kind::wake, ticks, 0, this_thread.mark & detail::mark_thread_mask, waiting.id);
-    inside.continued = true;
-    inside.by_timer = is_timer(type);
+// Whoever hands work to an executor wakes the task that continues in it: itself.
+void write_self_wake(char* at, std::uint64_t ticks, std::uint64_t task) noexcept {
+    const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
+    write_record(at, ticks, make_tag(record_kind::wake, 0, thread), task, task);
+}
+
+void await_operation(task& waiting, tracked_handler& handler) noexcept {
     handler.task_ = retain(&waiting);
     handler.serial_ = ++waiting.serial;
     handler.role_ = role::await;
+}
+
+// The task awaits this operation: its slice in this frame ends. Records that belong together stand in
+// one reservation (64 bytes), so that no chunk begins in between and names the wrong task as current.
+void suspend(frame& inside, tracked_handler& handler, const char* type, const char* operation) noexcept {
+    task& waiting = *inside.running;
+    const std::uint32_t site = operation_site(type, operation);
+    const std::uint64_t ticks = now();
+    waiting.carried = this_thread.carried;
+    if (char* at = reserve_for(waiting)) {
+        write_record(at, ticks, make_tag(record_kind::suspend, site, 0), waiting.id, task_of(inside.before.mark));
+        if (is_executor_work(operation)) write_self_wake(at + 32, ticks, waiting.id);
+    }
+    depart(inside);
+    inside.by_timer = is_timer(type);
+    await_operation(waiting, handler);
+}
+
+// The task awaits this operation, and not the timer that it seemed to await: that suspension is taken
+// back and another put in its place.
+void replace_await(frame& inside, tracked_handler& handler, const char* type, const char* operation) noexcept {
+    task& waiting = *inside.running;
+    if (this_thread.carried != waiting.carried) detail::rebind(waiting.carried);
+    const std::uint32_t site = operation_site(type, operation);
+    const std::uint64_t ticks = now();
+    if (char* at = reserve_for(waiting)) {
+        write_record(at, ticks, make_tag(record_kind::cancel, 0, 0), waiting.id, 0);
+        write_record(at + 32, ticks, make_tag(record_kind::suspend, site, 0), waiting.id,
+                     task_of(inside.before.mark));
+    }
+    detail::restore(inside.before);
+    inside.by_timer = false;
+    await_operation(waiting, handler);
 }
 
 void spawn_child(tracked_handler& handler, location* spawn, const char* type, const char* operation) noexcept {
@@ -225,7 +277,7 @@ void spawn_child(tracked_handler& handler, location* spawn, const char* type, co
 // A co_spawn child has run to its end and posts its result back.
 void end_child(frame& inside, tracked_handler& handler) noexcept {
     finish(*inside.running, 0, task_of(inside.before.mark));
-    inside.continued = true;
+    depart(inside);
     handler.task_ = retain(inside.running);
     handler.role_ = role::back;
 }
@@ -247,7 +299,7 @@ bool replaces(const frame& inside, const char* type, const char* operation) noex
 void create_in_frame(frame& inside, tracked_handler& handler, const char* type, const char* operation) noexcept {
     const bool awaited = find_location(location::kind::await) != nullptr;
     if (inside.continued) {
-        if (replaces(inside, type, operation)) suspend(inside, handler, type, operation);
+        if (replaces(inside, type, operation)) replace_await(inside, handler, type, operation);
         return;
     }
     // Until the task's own code has run, what an invocation creates carries on with its await: the
@@ -332,10 +384,11 @@ void completion::begin() noexcept {
     const std::uint32_t serial = role_ == role::back ? task_->awaiter_serial : serial_;
     if (resumed == nullptr || role_ == role::none) return;
     if (role_ != role::start && resumed->serial != serial) return;
-    asio::enter(frame_, resumed);
-    if (load_gate() == 0) return;
-    if (wake_ != 0) record(*resumed, record_kind::wake, wake_, 0, this_thread.mark & detail::mark_thread_mask, 0);
-    record(*resumed, record_kind::resume, now(), 0, 0, task_of(frame_.before.mark));
+    asio::enter(frame_, resumed, [&] {
+        const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
+        if (wake_ != 0) record(*resumed, record_kind::wake, wake_, 0, thread, 0);
+        record(*resumed, record_kind::resume, now(), 0, 0, task_of(frame_.before.mark));
+    });
 }
 
 void completion::end(bool failed) noexcept {

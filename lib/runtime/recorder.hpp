@@ -51,24 +51,31 @@ inline void store_word(char* at, std::uint64_t word) noexcept {
     __builtin_memcpy(at, &word, sizeof word);
 }
 
+/// Takes the place up to `end` before anything is written into it: a signal handler that records in
+/// between then writes behind it.
+[[gnu::always_inline]] inline void claim(char* end) noexcept {
+    this_thread.cursor = end;
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+}
+
 /// The word that makes a record valid. Pairs with the acquire loads of whoever reads an open chunk.
 inline void publish_tag(char* record, std::uint64_t tag) noexcept {
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(record + 8), tag, __ATOMIC_RELEASE);
 }
 
 [[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first, std::uint64_t tag) noexcept {
+    claim(at + 16);
     store_word(at, first);
     publish_tag(at, tag);
-    this_thread.cursor = at + 16;
 }
 
 [[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first, std::uint64_t tag,
                                                 std::uint64_t third, std::uint64_t fourth) noexcept {
+    claim(at + 32);
     store_word(at, first);
     store_word(at + 16, third);
     store_word(at + 24, fourth);
     publish_tag(at, tag);
-    this_thread.cursor = at + 32;
 }
 
 /// The id of a site, registered if need be; 0 when it cannot be.

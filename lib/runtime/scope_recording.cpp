@@ -106,8 +106,8 @@ void end_scope(site& where, const scope_start* start) noexcept {
     char* cursor = this_thread.cursor;
     if (cursor >= load_limit()) [[unlikely]]
         return end_scope_slow(where, start, end);
+    claim(cursor + trace::record_unit_bytes);
     store_word(cursor, begin);
-    this_thread.cursor = cursor + trace::record_unit_bytes;
     publish_tag(cursor, __atomic_load_n(&where.tag, __ATOMIC_RELAXED) | (duration << trace::tag_value_shift));
 }
 
@@ -139,9 +139,9 @@ bool write_text(std::uint64_t first, record_kind kind, std::uint32_t id, const c
     if (at == nullptr) return false;
     if (kept < size && this_thread.record->current != nullptr)
         __atomic_fetch_add(&this_thread.record->current->body->truncated_payloads, 1U, __ATOMIC_RELAXED);
+    claim(at + bytes);
     store_word(at, first);
     if (kept != 0) std::memcpy(at + trace::record_unit_bytes, text, kept);  // no text may be a null pointer
-    this_thread.cursor = at + bytes;
     publish_tag(at, make_tag(kind, id, kept));
     return true;
 }

@@ -48,8 +48,9 @@ void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t 
     return reserve();
 }
 
-[[gnu::always_inline]] inline char* reserve_for(task_state& task) noexcept {
-    char* at = reserve();
+// `records`: how many are lost where there is no place; 0 where only the announcement is at stake.
+[[gnu::always_inline]] inline char* reserve_for(task_state& task, unsigned records = 1) noexcept {
+    char* at = reserve(records);
     if (at == nullptr) return nullptr;
     if (task.announced != static_cast<std::uint16_t>(this_thread.bound_session)) [[unlikely]]
         return announce(task, at);
@@ -103,7 +104,7 @@ std::uint64_t record_finish(task_state& task, std::uint64_t next_mark) noexcept 
 }
 
 std::uint64_t record_transfer(task_state& awaiter, task_state& awaited) noexcept {
-    if (awaited.announced != awaiter.announced) reserve_for(awaited);
+    if (awaited.announced != awaiter.announced) reserve_for(awaited, 0);
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(awaiter))
         write_record(at, ticks, make_tag(record_kind::transfer, awaiter.await_site, 0), awaiter.task, awaited.task);
@@ -112,7 +113,7 @@ std::uint64_t record_transfer(task_state& awaiter, task_state& awaited) noexcept
 
 void record_finish_transfer(task_state& finished, task_state& resumed) noexcept {
     if (keeps_table()) drop_from_task_table(finished.task);
-    if (finished.announced != resumed.announced) reserve_for(resumed);
+    if (finished.announced != resumed.announced) reserve_for(resumed, 0);
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(finished))
         write_record(at, ticks, make_tag(record_kind::finish_transfer, 0, end_flags(finished)), finished.task,

@@ -132,7 +132,7 @@ class Signals(RunTest):
         while b"ready" not in output:
             output += os.read(terminal, 1024)
         os.write(terminal, b"\x03")
-        while b"seen" not in output:
+        while b"seen 1" not in output and b"seen 2" not in output:
             output += os.read(terminal, 1024)
         self.assertIn(b"seen 1", output)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0)

@@ -59,7 +59,7 @@ public:
     auto& awaiter() noexcept { return awaitable_; }
 
 private:
-    Awaitable awaitable_;
+    [[no_unique_address]] Awaitable awaitable_;
 };
 
 template <class Awaitable>

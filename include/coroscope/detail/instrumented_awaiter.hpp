@@ -99,7 +99,7 @@ public:
     }
 
 private:
-    Slot slot_;
+    [[no_unique_address]] Slot slot_;
     task_state* task_;
 };
 
@@ -129,7 +129,7 @@ public:
     }
 
 private:
-    Slot slot_;
+    [[no_unique_address]] Slot slot_;
     task_state* task_;
 };
 
@@ -177,7 +177,7 @@ public:
     void await_resume() noexcept { resume_value(slot_.awaiter()); }
 
 private:
-    Slot slot_;
+    [[no_unique_address]] Slot slot_;
     task_state* task_;
 };
 

@@ -13,6 +13,7 @@
 // A coroutine started by co_spawn is a task; what it awaits by use_awaitable suspends it. Any other
 // operation is a child task that runs its handler. docs/integrations.md says what is exact.
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -139,9 +140,10 @@ void creation(Context&, tracked_handler& handler, const char* type, const void*,
     if (detail::load_gate() != 0) create_operation(handler, type, operation);
 }
 
-template <class... Results>
-void reactor_performed(tracked_handler& handler, const Results&...) noexcept {
-    if (handler.tracked_) reactor_operation(handler);
+/// The reactor tried an operation. One that would have blocked stays with the reactor and is tried again.
+template <class Error, class... Results>
+void reactor_performed(tracked_handler& handler, const char*, const Error& error, const Results&...) noexcept {
+    if (handler.tracked_ && error.value() != EAGAIN) reactor_operation(handler);
 }
 
 }  // namespace coroscope::asio
