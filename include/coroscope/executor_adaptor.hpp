@@ -41,6 +41,33 @@ private:
 /// A job that never runs.
 COROSCOPE_API void cancel_job(const job_stamp& job) noexcept;
 
+/// A job's stamp as its callable carries it through a queue. The last holder cancels the job if it never
+/// ran; once a job has been copied nobody can tell which holder is the last, and nobody cancels it.
+class job_ticket {
+public:
+    explicit job_ticket(const void* location) noexcept : stamp_(post_job(location)) {}
+    job_ticket(job_ticket&& other) noexcept : stamp_(other.stamp_), holds_(std::exchange(other.holds_, false)) {}
+    job_ticket(const job_ticket& other) noexcept : stamp_(other.stamp_), holds_(false) { other.holds_ = false; }
+    job_ticket& operator=(job_ticket other) noexcept {
+        std::swap(stamp_, other.stamp_);
+        std::swap(holds_, other.holds_);
+        return *this;
+    }
+    ~job_ticket() {
+        if (holds_) cancel_job(stamp_);
+    }
+
+    /// The stamp, for the run that comes now.
+    const job_stamp& redeem() noexcept {
+        holds_ = false;
+        return stamp_;
+    }
+
+private:
+    job_stamp stamp_;
+    mutable bool holds_ = true;
+};
+
 }  // namespace detail
 
 inline namespace COROSCOPE_ABI {
@@ -50,16 +77,16 @@ template <class Callable>
 class stamped_job {
 public:
     stamped_job(Callable callable, const void* location)
-        : callable_(std::move(callable)), stamp_(detail::post_job(location)) {}
+        : callable_(std::move(callable)), ticket_(location) {}
 
     decltype(auto) operator()() {
-        const detail::job_run run(stamp_);
+        const detail::job_run run(ticket_.redeem());
         return std::move(callable_)();
     }
 
 private:
     Callable callable_;
-    detail::job_stamp stamp_;
+    detail::job_ticket ticket_;
 };
 
 /// Wraps an executor that has `execute(f)` or `post(f)`; keeps a reference to it (or a copy where

@@ -140,7 +140,7 @@ TEST_SUITE("executor_adaptor") {
         CHECK(ran == 1);
     }
 
-    TEST_CASE("a job that never runs harms nothing") {
+    TEST_CASE("a job that never runs is a cancelled task") {
         recording session;
         manual_executor queue;
         executor_adaptor executor(queue);
@@ -149,6 +149,7 @@ TEST_SUITE("executor_adaptor") {
         const recorded found = session.stop();
         REQUIRE(found.trace.tasks.size() == 1);
         CHECK(found.trace.tasks[0].slices.empty());
+        CHECK(found.trace.tasks[0].state == analysis::task_state::cancelled);
     }
 
     TEST_CASE("jobs follow a session of one thread to the threads that run them") {
