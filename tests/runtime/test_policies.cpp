@@ -132,7 +132,7 @@ TEST_SUITE("policies") {
             const analysis::trace trace =
                 output == nullptr ? load(bytes) : load(std::string(output));
             CHECK(trace.policy == "overwrite oldest");
-            CHECK(said == lost(trace));
+            CHECK(said <= lost(trace));  // so far: the helper may empty another chunk before the stop
             check_arithmetic(trace, 1000, attempted);
         }
     }
