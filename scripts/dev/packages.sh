@@ -24,13 +24,14 @@ std::suspend_never probe();'
 }
 
 # probe_header SPELLING[,SPELLING…]: one of them will do; packagers install under different names.
-# The file first: it answers even where there is no compiler yet.
+# The file first: it answers even where there is no compiler yet, and Meson looks into BOOST_ROOT.
 probe_header() {
     local folder header
-    local -a spellings
+    local -a spellings folders=(/usr/local/include /usr/include)
+    [[ -z ${BOOST_ROOT:-} ]] || folders+=("$BOOST_ROOT/include" "$BOOST_ROOT")
     IFS=, read -ra spellings <<<"$1"
     for header in "${spellings[@]}"; do
-        for folder in /usr/local/include /usr/include; do
+        for folder in "${folders[@]}"; do
             [[ -e $folder/$header ]] && return 0
         done
         compile -E - <<<"#include <$header>" && return 0
