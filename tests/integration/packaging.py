@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-LEAN = [f"-Dcoroscope:{part}=disabled" for part in ("tests", "bench", "examples", "tools", "cuda")]
+LEAN = [f"-Dcoroscope:{part}=disabled" for part in ("tests", "bench", "examples", "tools")]
 
 
 class Failure(Exception):
