@@ -36,7 +36,8 @@ inline namespace COROSCOPE_ABI {
 template <class Operand>
 class wrapped_await {
 public:
-    wrapped_await(site& label, Operand&& operand) : slot_(static_cast<Operand&&>(operand)), label_(&label) {}
+    wrapped_await(site& label, Operand&& operand)
+        : slot_(static_cast<Operand&&>(operand)), label_(&label) {}
     wrapped_await(const wrapped_await&) = delete;
     wrapped_await& operator=(const wrapped_await&) = delete;
 

@@ -46,8 +46,11 @@ COROSCOPE_API void cancel_job(const job_stamp& job) noexcept;
 class job_ticket {
 public:
     explicit job_ticket(const void* location) noexcept : stamp_(post_job(location)) {}
-    job_ticket(job_ticket&& other) noexcept : stamp_(other.stamp_), holds_(std::exchange(other.holds_, false)) {}
-    job_ticket(const job_ticket& other) noexcept : stamp_(other.stamp_), holds_(false) { other.holds_ = false; }
+    job_ticket(job_ticket&& other) noexcept
+        : stamp_(other.stamp_), holds_(std::exchange(other.holds_, false)) {}
+    job_ticket(const job_ticket& other) noexcept : stamp_(other.stamp_), holds_(false) {
+        other.holds_ = false;
+    }
     job_ticket& operator=(job_ticket other) noexcept {
         std::swap(stamp_, other.stamp_);
         std::swap(holds_, other.holds_);
@@ -97,7 +100,8 @@ public:
     explicit executor_adaptor(Executor executor) : executor_(static_cast<Executor&&>(executor)) {}
 
     template <class Callable>
-    void execute(Callable&& callable, std::source_location where = std::source_location::current()) {
+    void execute(Callable&& callable,
+                 std::source_location where = std::source_location::current()) {
         if constexpr (COROSCOPE_ENABLED != 0) {
             hand_in(stamped_job<std::decay_t<Callable>>(static_cast<Callable&&>(callable),
                                                         detail::location_address(where)));

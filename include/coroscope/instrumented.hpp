@@ -65,7 +65,8 @@ public:
     /// They are passed on as they come: g++ offers parameters of rvalue reference type as rvalues.
     template <class... Parameters>
         requires(sizeof...(Parameters) > 0 && std::constructible_from<Promise, Parameters...>)
-    explicit instrumented(Parameters&&... parameters) : promise_(static_cast<Parameters&&>(parameters)...) {
+    explicit instrumented(Parameters&&... parameters)
+        : promise_(static_cast<Parameters&&>(parameters)...) {
         locate();
     }
     instrumented() : promise_() { locate(); }
@@ -109,7 +110,8 @@ public:
 
     /// Theirs first, where they have one, then ours around the result. A label comes off before.
     template <class Operand>
-    auto await_transform(Operand&& operand, std::source_location where = std::source_location::current()) {
+    auto await_transform(Operand&& operand,
+                         std::source_location where = std::source_location::current()) {
         if (detail::load_gate() != 0)
             task_.await_site = detail::await_site_id(detail::location_address(where));
         return transform(static_cast<Operand&&>(operand));
@@ -151,7 +153,8 @@ private:
             static_assert(!detail::declares_await_transform<Promise>,
                           "no await_transform of this coroutine's promise takes this operand");
             using slot = detail::operand_slot<Operand>;
-            return detail::instrumented_awaiter<Promise, slot>(task_, static_cast<Operand&&>(operand));
+            return detail::instrumented_awaiter<Promise, slot>(task_,
+                                                               static_cast<Operand&&>(operand));
         }
     }
 
@@ -159,7 +162,8 @@ private:
         static_assert(alignof(instrumented) == alignof(Promise) ||
                           (alignof(instrumented) <= 16 && alignof(Promise) <= 16),
                       "a frame places both promises at the same offset");
-        detail::locate_frame(task_, std::coroutine_handle<instrumented>::from_promise(*this).address());
+        detail::locate_frame(task_,
+                             std::coroutine_handle<instrumented>::from_promise(*this).address());
     }
 
     Promise promise_;
@@ -187,19 +191,19 @@ using instrumented = Promise;
 /// Makes every coroutine that returns this type a task, without an edit of the type. At global scope,
 /// before the first such coroutine. A library that specialises coroutine_traits itself (Asio) wins
 /// over this: then the assertion fails.
-#define COROSCOPE_INSTRUMENT_COROUTINE(...)                                                          \
-    template <class... CoroscopeParameters>                                                          \
-    struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                              \
-        using promise_type = ::coroscope::instrumented<typename __VA_ARGS__::promise_type>;          \
-    };                                                                                               \
-    static_assert(::coroscope::is_instrumented<std::coroutine_traits<__VA_ARGS__>::promise_type>,    \
+#define COROSCOPE_INSTRUMENT_COROUTINE(...)                                                        \
+    template <class... CoroscopeParameters>                                                        \
+    struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                            \
+        using promise_type = ::coroscope::instrumented<typename __VA_ARGS__::promise_type>;        \
+    };                                                                                             \
+    static_assert(::coroscope::is_instrumented<std::coroutine_traits<__VA_ARGS__>::promise_type>,  \
                   "another specialisation of std::coroutine_traits is in the way")
 
 /// The same for a template: COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T, class A), their::task<T, A>).
-#define COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE(parameters, ...)                                     \
-    template <COROSCOPE_DETAIL_UNWRAP parameters, class... CoroscopeParameters>                      \
-    struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                              \
-        using promise_type = ::coroscope::instrumented<typename __VA_ARGS__::promise_type>;          \
+#define COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE(parameters, ...)                                   \
+    template <COROSCOPE_DETAIL_UNWRAP parameters, class... CoroscopeParameters>                    \
+    struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                            \
+        using promise_type = ::coroscope::instrumented<typename __VA_ARGS__::promise_type>;        \
     }
 #define COROSCOPE_DETAIL_UNWRAP(...) __VA_ARGS__
 

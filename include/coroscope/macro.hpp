@@ -28,31 +28,32 @@
 #include <coroscope/scope.hpp>
 
 #define COROSCOPE_DETAIL_SITE(name, label, kind, category, level, arguments)                       \
-    static constinit ::coroscope::site name {                                                     \
-        label, ::std::source_location::current(), ::coroscope::site_kind::kind, category, level,  \
-            arguments                                                                             \
+    static constinit ::coroscope::site name {                                                      \
+        label, ::std::source_location::current(), ::coroscope::site_kind::kind, category, level,   \
+            arguments                                                                              \
     }
 
 #define COROSCOPE_DETAIL_SCOPE(label, kind, category, level)                                       \
     COROSCOPE_DETAIL_SITE(COROSCOPE_DETAIL_UNIQUE(site), label, kind, category, level, "");        \
     [[maybe_unused]] const ::coroscope::detail::selected_scope<                                    \
         ::coroscope::detail::compiled_in(category, level), COROSCOPE_DETAIL_UNIQUE(site)>          \
-        COROSCOPE_DETAIL_UNIQUE(scope)
+    COROSCOPE_DETAIL_UNIQUE(scope)
 
 #define COROSCOPE(label) COROSCOPE_DETAIL_SCOPE("" label, scope, "", 0)
 #define COROSCOPE_FUNCTION() COROSCOPE_DETAIL_SCOPE(__func__, function, "", 0)
-#define COROSCOPE_CAT(category, level, label) COROSCOPE_DETAIL_SCOPE("" label, scope, category, level)
+#define COROSCOPE_CAT(category, level, label)                                                      \
+    COROSCOPE_DETAIL_SCOPE("" label, scope, category, level)
 
 #define COROSCOPE_ARGS(label, ...)                                                                 \
     COROSCOPE_DETAIL_SITE(COROSCOPE_DETAIL_UNIQUE(site), "" label, scope, "", 0, #__VA_ARGS__);    \
     [[maybe_unused]] const ::coroscope::detail::arguments_scope<COROSCOPE_DETAIL_UNIQUE(site)>     \
-        COROSCOPE_DETAIL_UNIQUE(scope)(__VA_ARGS__)
+    COROSCOPE_DETAIL_UNIQUE(scope)(__VA_ARGS__)
 
 // A statement expression, because a lambda in an await expression runs into defects of g++ 12.
 #define COROSCOPE_AWAIT(label, ...)                                                                \
     (::coroscope::label_await(::coroscope::await_label(*__extension__({                            \
-                                  static constinit ::coroscope::site coroscope_site{              \
-                                      "" label, ::std::source_location::current(),                \
+                                  static constinit ::coroscope::site coroscope_site{               \
+                                      "" label, ::std::source_location::current(),                 \
                                       ::coroscope::site_kind::await};                              \
                                   &coroscope_site;                                                 \
                               })),                                                                 \

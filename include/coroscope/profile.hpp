@@ -28,13 +28,13 @@ enum class overflow : std::uint8_t {
 };
 
 struct profile_options {
-    const char* output = nullptr;    ///< trace file; null keeps the trace in memory
-    bool enabled = true;             ///< false: the session does nothing
-    bool all_threads = false;        ///< record every thread of the process
-    bool record_arguments = false;   ///< capture what COROSCOPE_ARGS offers
+    const char* output = nullptr;   ///< trace file; null keeps the trace in memory
+    bool enabled = true;            ///< false: the session does nothing
+    bool all_threads = false;       ///< record every thread of the process
+    bool record_arguments = false;  ///< capture what COROSCOPE_ARGS offers
     overflow policy = overflow::drop_newest;
     std::size_t limit_bytes = std::size_t{1} << 30;  ///< bound of the whole trace
-    std::uint32_t chunk_bytes = 32768;               ///< what a thread owns at a time; a multiple of 4096
+    std::uint32_t chunk_bytes = 32768;  ///< what a thread owns at a time; a multiple of 4096
 };
 
 /// Where a session stands.
@@ -42,8 +42,8 @@ enum class session_state : std::uint8_t { disabled, recording, refused, stopped 
 
 struct session_status {
     session_state state = session_state::disabled;
-    const char* message = "";   ///< why it was refused or is impaired; a literal, empty if all is well
-    int error_number = 0;       ///< errno behind it, 0 if none
+    const char* message = "";        ///< why it was refused or is impaired: a literal, else empty
+    int error_number = 0;            ///< errno behind it, 0 if none
     std::uint64_t lost_records = 0;  ///< so far, all reasons together
 };
 

@@ -74,10 +74,11 @@ public:
     /// A callable that records a range of this label around each call. The label must outlive it.
     template <class Callable>
     static auto of(const char* label, Callable callable) {
-        return [label, callable = std::move(callable)](auto&&... arguments) mutable -> decltype(auto) {
-            const record_function range(label);
-            return callable(static_cast<decltype(arguments)&&>(arguments)...);
-        };
+        return
+            [label, callable = std::move(callable)](auto&&... arguments) mutable -> decltype(auto) {
+                const record_function range(label);
+                return callable(static_cast<decltype(arguments)&&>(arguments)...);
+            };
     }
 
 private:

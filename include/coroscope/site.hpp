@@ -10,7 +10,14 @@
 namespace coroscope {
 
 /// What kind of place a site is; the values are those of trace::site_kind.
-enum class site_kind : std::uint8_t { scope = 0, function = 1, await = 2, coroutine = 3, operation = 4, job = 5 };
+enum class site_kind : std::uint8_t {
+    scope = 0,
+    function = 1,
+    await = 2,
+    coroutine = 3,
+    operation = 4,
+    job = 5
+};
 
 /// One place in the source. Thread-safe: the runtime registers it on first use, all else is constant.
 struct site {

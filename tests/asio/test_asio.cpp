@@ -40,9 +40,11 @@ analysis::trace record(const Program& program) {
 }
 
 const analysis::task_info& task_named(const analysis::trace& loaded, const std::string& label) {
-    const auto found = std::find_if(loaded.tasks.begin(), loaded.tasks.end(), [&](const analysis::task_info& task) {
-        return task.spawn_site != analysis::none && loaded.sites[task.spawn_site].label == label;
-    });
+    const auto found = std::find_if(loaded.tasks.begin(), loaded.tasks.end(),
+                                    [&](const analysis::task_info& task) {
+                                        return task.spawn_site != analysis::none &&
+                                               loaded.sites[task.spawn_site].label == label;
+                                    });
     REQUIRE(found != loaded.tasks.end());
     return *found;
 }
@@ -50,7 +52,8 @@ const analysis::task_info& task_named(const analysis::trace& loaded, const std::
 void check_all_add_up(const analysis::trace& loaded) {
     for (const analysis::task_info& task : loaded.tasks) {
         CHECK_FALSE(task.losses);
-        if (task.first_wake_ns && task.end_ns) CHECK(task.time.wall_ns() == *task.end_ns - *task.first_wake_ns);
+        if (task.first_wake_ns && task.end_ns)
+            CHECK(task.time.wall_ns() == *task.end_ns - *task.first_wake_ns);
     }
 }
 
@@ -75,12 +78,13 @@ net::awaitable<void> sleeper() {
 net::awaitable<void> asker(net::thread_pool& pool, int rounds, int& sum) {
     COROSCOPE_FUNCTION();
     for (int round = 0; round < rounds; ++round)
-        sum += co_await COROSCOPE_AWAIT("ask", net::co_spawn(pool, query(round), net::use_awaitable));
+        sum +=
+            co_await COROSCOPE_AWAIT("ask", net::co_spawn(pool, query(round), net::use_awaitable));
 }
 
 }  // namespace
 
-TEST_CASE("an Asio timer's wait is waiting, under the label of its await, and nobody runs meanwhile") {
+TEST_CASE("an Asio timer's wait is waiting, under its await's label, and nobody runs meanwhile") {
     const auto loaded = record([] {
         net::io_context io;
         net::co_spawn(io, sleeper(), net::detached);
@@ -109,9 +113,10 @@ TEST_CASE("work posted behind busy work is queued for as long as that runs") {
         net::post(io, [] { COROSCOPE("second"); });
         io.run();
     });
-    const auto second = std::find_if(loaded.events.begin(), loaded.events.end(), [&](const analysis::event& scope) {
-        return loaded.strings[scope.name] == "second";
-    });
+    const auto second =
+        std::find_if(loaded.events.begin(), loaded.events.end(), [&](const analysis::event& scope) {
+            return loaded.strings[scope.name] == "second";
+        });
     REQUIRE(second != loaded.events.end());
     REQUIRE(second->task != analysis::none);
     CHECK(loaded.tasks[second->task].time.queued_ns >= 20 * ms);
@@ -119,7 +124,7 @@ TEST_CASE("work posted behind busy work is queued for as long as that runs") {
     check_all_add_up(loaded);
 }
 
-TEST_CASE("a coroutine that awaits another on a pool is suspended while that runs, and woken by it") {
+TEST_CASE("a coroutine that awaits another on a pool is suspended meanwhile, and woken by it") {
     int sum = 0;
     const auto loaded = record([&sum] {
         net::io_context io;
@@ -184,7 +189,8 @@ TEST_CASE("an operation that is destroyed without running shows as cancelled or 
     });
     const analysis::task_info& task = task_named(loaded, "sleeper");
     CHECK(task.state == analysis::task_state::abandoned);
-    CHECK(std::any_of(loaded.tasks.begin(), loaded.tasks.end(), [](const analysis::task_info& each) {
-        return each.state == analysis::task_state::cancelled;
-    }));
+    CHECK(
+        std::any_of(loaded.tasks.begin(), loaded.tasks.end(), [](const analysis::task_info& each) {
+            return each.state == analysis::task_state::cancelled;
+        }));
 }

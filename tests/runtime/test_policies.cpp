@@ -132,7 +132,8 @@ TEST_SUITE("policies") {
             const analysis::trace trace =
                 output == nullptr ? load(bytes) : load(std::string(output));
             CHECK(trace.policy == "overwrite oldest");
-            CHECK(said <= lost(trace));  // so far: the helper may empty another chunk before the stop
+            // So far: the helper may empty another chunk before the stop.
+            CHECK(said <= lost(trace));
             check_arithmetic(trace, 1000, attempted);
         }
     }

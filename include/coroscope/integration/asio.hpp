@@ -20,8 +20,8 @@
 
 #include <coroscope/await.hpp>
 #include <coroscope/config.hpp>
-#include <coroscope/detail/task_state.hpp>
 #include <coroscope/detail/export.hpp>
+#include <coroscope/detail/task_state.hpp>
 
 namespace coroscope::asio {
 
@@ -46,11 +46,11 @@ protected:
 
 public:
     // Read by the runtime only.
-    task* task_ = nullptr;        ///< counted
-    std::uint64_t wake_ = 0;      ///< ticks when the reactor completed it, 0 if it did not
-    std::uint32_t serial_ = 0;    ///< which of the task's awaits it is
+    task* task_ = nullptr;      ///< counted
+    std::uint64_t wake_ = 0;    ///< ticks when the reactor completed it, 0 if it did not
+    std::uint32_t serial_ = 0;  ///< which of the task's awaits it is
     role role_ = role::none;
-    bool tracked_ = false;        ///< created while something recorded
+    bool tracked_ = false;  ///< created while something recorded
     const char* type_ = "";
     const char* operation_ = "";
 };
@@ -76,7 +76,7 @@ public:
     int line_ = 0;
     kind kind_ = kind::step;
     bool entered_ = false;
-    bool used_ = false;              ///< an operation was created inside
+    bool used_ = false;  ///< an operation was created inside
 
 private:
     COROSCOPE_API void enter(const char* file, int line, const char* function) noexcept;
@@ -89,9 +89,9 @@ struct frame {
     location* locations = nullptr;  ///< of the code that this invocation interrupts
     task* running = nullptr;        ///< counted
     detail::resumer before{};
-    bool continued = false;   ///< the task awaits something: it does not end with this invocation
-    bool by_timer = false;    ///< and what it awaits is a timer, which a real operation may replace
-    bool user_code = false;   ///< the task's own code has run in it
+    bool continued = false;  ///< the task awaits something: it does not end with this invocation
+    bool by_timer = false;   ///< and what it awaits is a timer, which a real operation may replace
+    bool user_code = false;  ///< the task's own code has run in it
 };
 
 /// Around the completion of one operation: constructed when it completes or is destroyed.
@@ -131,7 +131,8 @@ private:
     frame frame_{};
 };
 
-COROSCOPE_API void create_operation(tracked_handler& handler, const char* type, const char* operation) noexcept;
+COROSCOPE_API void create_operation(tracked_handler& handler, const char* type,
+                                    const char* operation) noexcept;
 COROSCOPE_API void reactor_operation(tracked_handler& handler) noexcept;
 
 template <class Context>
@@ -142,7 +143,8 @@ void creation(Context&, tracked_handler& handler, const char* type, const void*,
 
 /// The reactor tried an operation. One that would have blocked stays with the reactor and is tried again.
 template <class Error, class... Results>
-void reactor_performed(tracked_handler& handler, const char*, const Error& error, const Results&...) noexcept {
+void reactor_performed(tracked_handler& handler, const char*, const Error& error,
+                       const Results&...) noexcept {
     if (handler.tracked_ && error.value() != EAGAIN) reactor_operation(handler);
 }
 

@@ -45,7 +45,8 @@ struct candidate {
 
 bool is_loop(const trace& loaded, const candidate& of) {
     const auto instances = static_cast<std::int64_t>(of.instances);
-    if (of.wall_ns / std::max<std::int64_t>(1, instances) > loaded.duration_ns / loop_share) return true;
+    if (of.wall_ns / std::max<std::int64_t>(1, instances) > loaded.duration_ns / loop_share)
+        return true;
     return std::any_of(of.inside.begin(), of.inside.end(), [&of](const auto& function) {
         return function.second >= loop_repetitions * of.instances;
     });
@@ -65,7 +66,8 @@ std::uint32_t request_site(const trace& loaded) {
         ++candidates[scope.site].instances;
         candidates[scope.site].wall_ns += scope.end_ns - scope.start_ns;
         for (std::uint32_t outer = scope.parent; outer != none; outer = loaded.events[outer].parent)
-            if (eligible(loaded.events[outer])) ++candidates[loaded.events[outer].site].inside[scope.site];
+            if (eligible(loaded.events[outer]))
+                ++candidates[loaded.events[outer].site].inside[scope.site];
     }
     for (const await_info& await : loaded.awaits)
         for (std::uint32_t scope = await.scope; scope != none; scope = loaded.events[scope].parent)

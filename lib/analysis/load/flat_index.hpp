@@ -68,8 +68,8 @@ private:
     }
 
     std::vector<slot> slots_;
-    std::uint32_t size_ = 0;   // numbers given
-    std::size_t used_ = 0;     // slots in use
+    std::uint32_t size_ = 0;  // numbers given
+    std::size_t used_ = 0;    // slots in use
 };
 
 }  // namespace coroscope::analysis::loading

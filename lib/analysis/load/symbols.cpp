@@ -58,7 +58,7 @@ void symbols::read_site(const record_view& record) {
     if (sites_.find(record.id()) != none) return;
     site_body body;
     std::memcpy(&body, record.payload(), sizeof(body));
-    site_info info{text(body.label),     text(body.function), text(body.file), body.line,
+    site_info info{text(body.label),    text(body.function),  text(body.file), body.line,
                    text(body.category), text(body.arguments), body.kind};
     // Each instance of a template has sites of its own for the same places in the source.
     const auto next = static_cast<std::uint32_t>(loaded_.sites.size());

@@ -72,8 +72,10 @@ private:
     std::vector<std::uint64_t> waited_ticks_;
     std::vector<coroscope::trace::clock_point> clock_points_;
     std::unordered_map<std::string, std::uint32_t> interned_;
-    using source_place = std::tuple<std::string, std::string, std::uint32_t, std::string, std::uint8_t>;
-    std::map<source_place, std::uint32_t> places_;  // label, file, line, category, kind: the site's number
+    using source_place =
+        std::tuple<std::string, std::string, std::uint32_t, std::string, std::uint8_t>;
+    // label, file, line, category, kind: the site's number
+    std::map<source_place, std::uint32_t> places_;
     std::uint32_t unknown_sites_ = 0;
     std::uint32_t unknown_threads_ = 0;
 };
