@@ -58,7 +58,9 @@ public:
         child.store(to, std::memory_order_relaxed);
         struct sigaction action{};
         action.sa_sigaction = forward;
-        action.sa_flags = SA_SIGINFO | SA_RESTART;
+        // No SA_RESTART: every wait below is tried again, and ThreadSanitizer, which keeps a signal
+        // for the moment between two calls, would hold it back as long as the program runs.
+        action.sa_flags = SA_SIGINFO;
         sigemptyset(&action.sa_mask);
         for (std::size_t at = 0; at < forwarded.size(); ++at)
             sigaction(forwarded[at], &action, &before_[at]);
