@@ -153,7 +153,8 @@ TEST_CASE("every event has a name, a process and a lane below 2^32") {
     trace made = task_trace();
     made.strings[0].clear();
     made.sites[0].label.clear();
-    for (const json& each : parse_json(exported(made))["traceEvents"].elements) {
+    const json document = parse_json(exported(made));
+    for (const json& each : document["traceEvents"].elements) {
         CHECK_FALSE(each["name"].text.empty());
         CHECK(each["pid"].integer() >= 0);
         CHECK(each["tid"].integer() < (1LL << 32));
