@@ -12,7 +12,7 @@ LICENCE_WITHIN_LINES = 5
 LONG = 400
 
 SOURCE = re.compile(r"(\.(hpp|cpp|h|cu|py|sh|build|wrap|yml|yaml|d)|meson_options\.txt|\.clang-\w+"
-                    r"|\.gitignore|packages\.txt)$")
+                    r"|\.gitignore|packages\.txt|\.supp)$")
 SHEBANG = "#!"
 
 # Written in pieces, so that this file does not find itself.

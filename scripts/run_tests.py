@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 GOOD = {"OK", "EXPECTEDFAIL"}
-SHOWN_LINES = 80
+SHOWN_LINES = 150
 
 CASES = re.compile(
     r"^\[doctest\] test cases: +(\d+) \| +(\d+) passed \| +(\d+) failed", re.MULTILINE)
