@@ -19,14 +19,14 @@ verb_main() {
         case $1 in
             --help | -h) build_usage && return ;;
             --compiler) need_value "$1" "$@" && compiler=$2 && shift ;;
-            --sanitize) need_value "$1" "$@" && kind=$2 && shift ;;
+            --sanitize) need_value "$1" "$@" && known_sanitizer "$2" && kind=$2 && shift ;;
             -*) usage_error "build: no option $1; see ./dev build --help" ;;
             *) targets+=("$1") ;;
         esac
         shift
     done
     use_compiler "$kind" "$compiler"
-    require build test bench
+    require build test bench "$kind"
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled -Dbench=enabled
     ninja -C "$folder" "${targets[@]}"

@@ -8,6 +8,12 @@ build_folder() {
     printf 'build/%s%s\n' "$1" "${2:+-${2##*/}}"
 }
 
+# known_sanitizer NAME: a build with it exists.
+known_sanitizer() {
+    [[ $1 == address || $1 == thread ]] ||
+        usage_error "no sanitizer \"$1\"; there are address and thread"
+}
+
 # use_compiler KIND COMPILER: what it needs is there, and Meson and the probes take it.
 use_compiler() {
     [[ -n $2 ]] || return 0
@@ -27,7 +33,6 @@ kind_options() {
         release) printf '%s\n' -Dbuildtype=release ;;
         address) printf '%s\n' -Dbuildtype=debugoptimized -Db_sanitize=address,undefined ;;
         thread) printf '%s\n' -Dbuildtype=debugoptimized -Db_sanitize=thread ;;
-        *) usage_error "no kind of build \"$1\"; there are release, address and thread" ;;
     esac
     # clang links a sanitizer's runtime into programs only, so its libraries leave symbols open.
     if [[ $1 != release && ${CXX:-} == *clang* ]]; then

@@ -14,7 +14,8 @@ TEXT
 }
 
 # ThreadSanitizer of g++ 12 can't place its memory where the kernel randomises addresses widely.
-fixed_addresses() {
+under_thread_sanitizer() {
+    export TSAN_OPTIONS="suppressions='$root/tests/tsan.supp'${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
     if has_tool setarch && setarch "$(uname -m)" -R true 2>/dev/null; then
         setarch "$(uname -m)" -R "$@"
     else
@@ -29,15 +30,15 @@ verb_main() {
         case $1 in
             --help | -h) test_usage && return ;;
             --compiler) need_value "$1" "$@" && compiler=$2 && shift ;;
-            --sanitize) need_value "$1" "$@" && kind=$2 && shift ;;
+            --sanitize) need_value "$1" "$@" && known_sanitizer "$2" && kind=$2 && shift ;;
             -*) usage_error "test: no option $1; see ./dev test --help" ;;
             *) names+=("$1") ;;
         esac
         shift
     done
-    [[ $kind != thread ]] || runner=(fixed_addresses)
+    [[ $kind != thread ]] || runner=(under_thread_sanitizer)
     use_compiler "$kind" "$compiler"
-    require build test
+    require build test "$kind"
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled
     "${runner[@]}" python3 scripts/run_tests.py "$folder" "${names[@]}"

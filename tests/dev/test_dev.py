@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""./dev where it can't go on: it names what is missing, installs nothing, and ends with one clear line.
+
+Each test sees a system that has the shell's everyday tools and nothing else: no compiler, no Meson
+and no apt-get.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
+EVERYDAY = ["bash", "cat", "cut", "dirname", "env", "head", "mktemp", "rm", "sed", "sort", "uname"]
+
+
+class BareSystem(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="coroscope-dev-")
+        self.addCleanup(folder.cleanup)
+        self.tools = pathlib.Path(folder.name)
+        for name in EVERYDAY:
+            (self.tools / name).symlink_to(shutil.which(name))
+
+    def have(self, name, prints):
+        """A tool of that name, which prints a line and succeeds."""
+        path = self.tools / name
+        path.write_text(f"#!/bin/sh\necho '{prints}'\n")
+        path.chmod(0o755)
+
+    def dev(self, *arguments, **variables):
+        environment = {"PATH": str(self.tools), "HOME": str(self.tools), **variables}
+        return subprocess.run([ROOT / "dev", *arguments], env=environment, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=60, check=False)
+
+    def assert_missing(self, done, *whats):
+        self.assertEqual(done.returncode, 1, done)
+        lines = done.stderr.splitlines()
+        self.assertRegex(lines[0], r"^dev: not found on .+:$")
+        self.assertEqual(lines[-1], "dev: install these and run this again; dev installs packages on Debian 12 only")
+        for what in whats:
+            self.assertTrue(any(line.startswith(f"    {what} ") for line in lines), (what, done.stderr))
+
+    def assert_usage_error(self, done, message):
+        self.assertEqual((done.returncode, done.stderr), (2, f"dev: {message}\n"))
+
+
+class MissingParts(BareSystem):
+    def test_every_verb_that_builds_names_compiler_meson_and_ninja(self):
+        for verb in ("build", "test", "demo", "bench"):
+            with self.subTest(verb):
+                self.assert_missing(self.dev(verb), "compiler", "tool:meson>=1.0", "tool:ninja")
+
+    def test_each_missing_thing_is_said_to_be_of_which_package(self):
+        self.assertIn("runs the build (in Debian: ninja-build)\n", self.dev("build").stderr)
+
+    def test_what_is_there_is_not_named(self):
+        self.have("ninja", "1.11.1")
+        self.assertNotIn("ninja", self.dev("build").stderr)
+
+    def test_a_meson_that_is_too_old_is_missing(self):
+        self.have("meson", "0.63.2")
+        self.assert_missing(self.dev("build"), "tool:meson>=1.0")
+        self.have("meson", "1.10.0")
+        self.assertNotIn("meson", self.dev("build").stderr)
+
+    def test_the_checks_need_python(self):
+        self.assert_missing(self.dev("lint", "--quick"), "tool:python3")
+
+    def test_the_formatter_is_named(self):
+        self.assert_missing(self.dev("format"), "tool:clang-format-19")
+
+    def test_a_sanitizer_that_the_compiler_lacks_is_named(self):
+        self.assert_missing(self.dev("test", "--sanitize", "thread"), "sanitizer:thread")
+
+    def test_a_compiler_that_is_not_there_is_named(self):
+        done = self.dev("build", "--compiler", "nosuch++")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "dev: no compiler nosuch++: install it, or name another with --compiler\n"))
+
+
+class WrongUse(BareSystem):
+    def test_a_verb_that_does_not_exist_is_refused(self):
+        self.assert_usage_error(self.dev("tset"), 'no verb "tset"; ./dev help lists them')
+
+    def test_a_sanitizer_that_does_not_exist_is_refused_before_anything_is_built(self):
+        for verb in ("build", "test"):
+            self.assert_usage_error(self.dev(verb, "--sanitize", "memory"),
+                                    'no sanitizer "memory"; there are address and thread')
+
+    def test_an_option_without_its_value_is_refused(self):
+        self.assert_usage_error(self.dev("test", "--sanitize"), "--sanitize needs a value")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
