@@ -51,7 +51,7 @@ trace empty_trace() {
     made.strings = {"handle"};
     made.sites = {{"handle", "", "src/service.cpp", 12, "http", "", 0},
                   {"db.query", "", "src/store.cpp", 42, "", "", 2}};
-    made.threads = {{1, 4242, "main", 0, 0, 0}, {2, 4243, "worker", 0, 0, 0}};
+    made.threads = {{1, 4242, "main", 0, 0, 0}, {2, 4250, "worker", 0, 0, 0}};
     return made;
 }
 
@@ -161,16 +161,70 @@ TEST_CASE("every event has a name, a process and a lane below 2^32") {
     }
 }
 
-TEST_CASE("threads and the tasks' lanes have names") {
+/// The text of an argument of every event of that name, in file order.
+std::vector<std::string> arguments_of(const json& document, const std::string& name,
+                                      const std::string& argument) {
+    std::vector<std::string> found;
+    for (const json* each : named(document, name)) found.push_back((*each)["args"][argument].text);
+    return found;
+}
+
+/// What stands on the lane of the only task, in file order: "name from..to".
+std::vector<std::string> task_lane(const json& document) {
+    std::vector<std::string> bars;
+    for (const json& each : document["traceEvents"].elements) {
+        if (each["ph"].text != "X" || each["pid"].integer() != 1) continue;
+        const long long start = each["ts"].nanoseconds();
+        bars.push_back(each["name"].text + " " + std::to_string(start) + ".." +
+                       std::to_string(start + each["dur"].nanoseconds()));
+    }
+    return bars;
+}
+
+using texts = std::vector<std::string>;
+
+TEST_CASE("a thread's lane has the thread's name and the system's id of it") {
     const json document = parse_json(exported(task_trace()));
-    std::vector<std::string> names;
-    for (const json* each : named(document, "thread_name"))
-        names.push_back((*each)["args"]["name"].text);
-    CHECK(names == std::vector<std::string>{"main (4242)", "worker (4243)", "tasks 1"});
-    names.clear();
-    for (const json* each : named(document, "process_name"))
-        names.push_back((*each)["args"]["name"].text);
-    CHECK(names == std::vector<std::string>{"service", "service: tasks"});
+    texts lanes;
+    for (const json* each : named(document, "thread_name")) {
+        if ((*each)["pid"].integer() == 4242)
+            lanes.push_back((*each)["args"]["name"].text + " " + (*each)["tid"].text);
+    }
+    CHECK(lanes == texts{"main 4242", "worker 4250"});
+}
+
+TEST_CASE("two threads that had one id of the system, one after the other, have a lane each") {
+    trace made = empty_trace();
+    made.threads[1].os_id = made.threads[0].os_id;
+    made.events = {scope_at(0, 10), scope_at(5, 20)};
+    made.events[1].thread = 1;
+    const json document = parse_json(exported(made));
+    CHECK(lanes_of(document).size() == 2);
+    CHECK(arguments_of(document, "thread_name", "name") == texts{"main", "worker"});
+}
+
+TEST_CASE("a lane of tasks is named after the place that spawns them") {
+    trace made = task_trace();
+    CHECK(arguments_of(parse_json(exported(made)), "thread_name", "name").back() ==
+          "handle (service.cpp:12)");
+    made.sites[0].file.clear();
+    CHECK(arguments_of(parse_json(exported(made)), "thread_name", "name").back() == "handle");
+    made.tasks[0].spawn_site = none;
+    CHECK(arguments_of(parse_json(exported(made)), "thread_name", "name").back() ==
+          "tasks of unknown origin");
+}
+
+TEST_CASE("the process of the tasks has a short id that is not the real process's") {
+    trace made = task_trace();
+    const auto pids = [](const json& document) {
+        texts found;
+        for (const json* each : named(document, "process_name"))
+            found.push_back((*each)["args"]["name"].text + " " + (*each)["pid"].text);
+        return found;
+    };
+    CHECK(pids(parse_json(exported(made))) == texts{"service 4242", "service: tasks 1"});
+    made.process_id = 1;
+    CHECK(pids(parse_json(exported(made))) == texts{"service 1", "service: tasks 2"});
 }
 
 TEST_CASE("a task has its slices on the threads, and itself, its scope and its await on a lane") {
@@ -181,20 +235,104 @@ TEST_CASE("a task has its slices on the threads, and itself, its scope and its a
     CHECK(totals.scopes == 1);
     CHECK(totals.awaits == 1);
     CHECK(totals.left_out == 0);
-    const auto lanes = lanes_of(document);
-    REQUIRE(lanes.size() == 3);
-    const std::vector<shown>& lane =
-        lanes.rbegin()->second;  // the tasks' process has the greater id
-    REQUIRE(lane.size() == 4);
-    CHECK((lane[0].start == 150 && lane[0].end == 900));  // the task, from its first wake
-    CHECK((lane[1].start == 200 && lane[1].end == 900));  // the scope
-    CHECK((lane[2].start == 300 && lane[2].end == 700));  // the await
-    CHECK((lane[3].start == 500 && lane[3].end == 700));  // queued
-    const json& await = *named(document, "db.query").at(0);
+    CHECK(lanes_of(document).size() == 3);
+    const json& await = *named(document, "await db.query").at(0);
     CHECK(await["args"]["at"].text == "src/store.cpp:42");
     const json& task = *named(document, "handle").at(0);
     CHECK(task["args"]["task"].integer() == 7);
     CHECK(task["args"]["suspended_ns"].integer() == 200);
+}
+
+TEST_CASE("on its lane a task is queued, runs, awaits and is queued, one behind the other") {
+    CHECK(task_lane(parse_json(exported(task_trace()))) ==
+          texts{"handle 150..900", "queued 150..200", "handle 200..900", "await db.query 300..500",
+                "queued 500..700"});
+}
+
+TEST_CASE("an await that was ready at once is only queued") {
+    trace made = task_trace();
+    made.awaits[0].wake_ns = made.awaits[0].suspend_ns;
+    CHECK(task_lane(parse_json(exported(made))) ==
+          texts{"handle 150..900", "queued 150..200", "handle 200..900", "queued 300..700"});
+}
+
+/// The same with a second await behind the first, which is ready at once: what a strand does with
+/// the completion of an operation. The run between the two takes 10 ns.
+trace hop_trace() {
+    trace made = task_trace();
+    made.tasks[0].asio = true;
+    made.tasks[0].awaits = {0, 2};
+    made.awaits.push_back(made.awaits[0]);
+    made.awaits[1].suspend_ns = 710;
+    made.awaits[1].wake_ns = 710;
+    made.awaits[1].resume_ns = 850;
+    made.slices = {{200, 300, 0, 0}, {700, 710, 0, 1}, {850, 900, 0, 0}};
+    made.tasks[0].slices = {0, 3};
+    return made;
+}
+
+TEST_CASE("the two hops that an Asio operation takes to a task's executor are one queued bar") {
+    chrome_totals totals;
+    const json document = parse_json(exported(hop_trace(), &totals));
+    CHECK(task_lane(document) == texts{"handle 150..900", "queued 150..200", "handle 200..900",
+                                       "await db.query 300..500", "queued 500..850"});
+    CHECK(totals.awaits == 2);
+    CHECK(totals.slices == 3);
+}
+
+TEST_CASE("an await behind another is shown as one of its own where it is no hop") {
+    const auto queued_bars = [](const trace& made) {
+        return named(parse_json(exported(made)), "queued").size();
+    };
+    trace made = hop_trace();
+    REQUIRE(queued_bars(made) == 2);
+    made.tasks[0].asio = false;
+    CHECK(queued_bars(made) == 3);
+    made = hop_trace();
+    made.awaits[1].site = 0;
+    CHECK(queued_bars(made) == 3);
+    made = hop_trace();
+    made.awaits[0].wake_ns = made.awaits[0].suspend_ns;
+    CHECK(queued_bars(made) == 3);
+    made = hop_trace();
+    made.awaits[1].suspend_ns = 2000;  // it ran long enough to be seen
+    made.awaits[1].wake_ns = 2000;
+    made.awaits[1].resume_ns = 2100;
+    made.tasks[0].end_ns = made.events[0].end_ns = 2200;
+    CHECK(queued_bars(made) == 3);
+}
+
+TEST_CASE("an await is called after its label, what it awaits, the operation, or where it stands") {
+    const auto await_name = [](const trace& made) {
+        return task_lane(parse_json(exported(made)))[3];
+    };
+    trace made = task_trace();
+    CHECK(await_name(made) == "await db.query 300..500");
+    made.tasks.push_back({});
+    made.tasks[1].spawn_site = 2;
+    made.tasks[1].first_wake_ns = 999'999;
+    made.sites.push_back({"", "load", "src/store.cpp", 7, "", "", 3});
+    made.awaits[0].awaited = 1;
+    CHECK(await_name(made) == "await db.query 300..500");
+    made.sites[1].label.clear();
+    made.sites[1].function = "handle";
+    CHECK(await_name(made) == "await load 300..500");
+    made.awaits[0].awaited = none;
+    CHECK(await_name(made) == "await at store.cpp:42 300..500");
+    made.sites[1] = {"socket.async_receive", "", "", 0, "", "", 4};
+    CHECK(await_name(made) == "await socket.async_receive 300..500");
+    made.awaits[0].awaited = 1;
+    CHECK(await_name(made) == "await load 300..500");
+    made.awaits[0].awaited = none;
+    made.awaits[0].site = none;
+    CHECK(await_name(made) == "await 300..500");
+}
+
+TEST_CASE("an await in a coroutine that is no task is called one, too") {
+    trace made = empty_trace();
+    made.events = {scope_at(0, 10)};
+    made.events[0].flags = event_await;
+    CHECK(named(parse_json(exported(made)), "await handle").size() == 1);
 }
 
 TEST_CASE("an arrow leads from the spawn and from the wake to the slice that followed") {
@@ -229,7 +367,7 @@ TEST_CASE("an arrow whose source nobody saw is not drawn at all") {
         CHECK_FALSE(each.has("flow_in"));
         CHECK_FALSE(each.has("flow_out"));
     }
-    CHECK((*named(document, "db.query").at(0))["args"]["wake"].text == "unknown");
+    CHECK((*named(document, "await db.query").at(0))["args"]["wake"].text == "unknown");
 }
 
 TEST_CASE("an await that never ended reaches to the session's end") {
@@ -239,13 +377,13 @@ TEST_CASE("an await that never ended reaches to the session's end") {
     made.awaits[0].wake_ns.reset();
     made.events.clear();
     const json document = parse_json(exported(made));
-    const json& await = *named(document, "db.query").at(0);
+    const json& await = *named(document, "await db.query").at(0);
     CHECK(await["dur"].nanoseconds() == 1'000'000 - 300);
     CHECK_FALSE(await["args"]["resumed"].boolean);
     CHECK(count_overlaps(document) == 0);
 }
 
-TEST_CASE("a lane is used again by a task that does not overlap") {
+TEST_CASE("a lane is used again by a task of the same place that does not overlap") {
     trace made = task_trace();
     made.tasks.push_back(made.tasks[0]);  // at the same time: a lane of its own
     made.tasks.push_back(made.tasks[0]);
@@ -255,6 +393,8 @@ TEST_CASE("a lane is used again by a task that does not overlap") {
     const json document = parse_json(exported(made));
     CHECK(count_overlaps(document) == 0);
     CHECK(named(document, "thread_name").size() == 4);  // two threads, two lanes
+    made.tasks[2].spawn_site = 1;
+    CHECK(named(parse_json(exported(made)), "thread_name").size() == 5);
 }
 
 TEST_CASE("spans that overlap never share a lane") {
@@ -321,7 +461,8 @@ TEST_CASE("a hostile name is escaped in every place it appears") {
     for (site_info& site : made.sites) site.label = site.file = site.category = hostile;
     const json document = parse_json(exported(made));
     const std::string clean = "a\"b\\c\nd\x01\x1b\x7f\xef\xbf\xbd" + std::string(5000, 'n');
-    CHECK(named(document, clean).size() == 5);
+    CHECK(named(document, clean).size() == 4);
+    CHECK(named(document, "await " + clean).size() == 1);
     CHECK((*named(document, "process_name").at(0))["args"]["name"].text == clean);
 }
 

@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chrome_events.hpp"
 
-#include "places.hpp"
+#include <algorithm>
+#include <unordered_set>
+
 #include "utf8.hpp"
 
 namespace coroscope::analysis::render {
 namespace {
 
-// Ids that no real process or thread of the trace has: pids end at 2^22, and viewers ask for tids
-// below 2^32.
-constexpr std::uint32_t tasks_pid_bit = 1U << 30;
+// Ids that no real thread has: those end at 2^22, and viewers ask for tids below 2^32.
+constexpr std::uint32_t first_spare_tid = 1U << 29;
 constexpr std::uint32_t first_side_tid = 1U << 30;
 
 /// Whether the scope may have left its thread, or let others run there, while it was open.
 bool may_have_moved(const event& scope) {
     return scope.detail != none &&
            (scope.flags & (event_in_frame | event_async | event_await)) != 0;
+}
+
+/// Of each thread the system's id. A second thread of that id, and what names no thread, have ids
+/// of their own: a viewer would take two threads of one id for one.
+std::vector<std::uint32_t> tids_of(const std::vector<thread_info>& threads) {
+    std::vector<std::uint32_t> tids;
+    std::unordered_set<std::uint64_t> taken;
+    for (const thread_info& each : threads) {
+        const bool usable =
+            each.os_id != 0 && each.os_id < first_spare_tid && taken.insert(each.os_id).second;
+        const auto spare = first_spare_tid + static_cast<std::uint32_t>(tids.size());
+        tids.push_back(usable ? static_cast<std::uint32_t>(each.os_id) : spare);
+    }
+    tids.push_back(first_spare_tid + static_cast<std::uint32_t>(tids.size()));
+    return tids;
 }
 
 }  // namespace
@@ -25,37 +41,14 @@ chrome_events::chrome_events(const trace& from, const byte_sink& sink)
       out_(sink),
       text_(from),
       thread_lanes_(from.threads.size() + 1),
+      thread_tids_(tids_of(from.threads)),
       lane_of_task_(from.tasks.size(), none),
+      lanes_of_site_(from.sites.size() + 1),
       flow_to_slice_(from.slices.size()) {
-    const std::uint32_t pid = from.process_id & (tasks_pid_bit - 1);
-    heads_[0] = "{\"pid\":" + std::to_string(pid) + ",\"tid\":";
-    heads_[1] = "{\"pid\":" + std::to_string(pid | tasks_pid_bit) + ",\"tid\":";
-}
-
-void chrome_events::write_task(std::uint32_t index) {
-    const task_info& task = from_.tasks[index];
-    const span what = span_of(task);
-    const std::uint32_t taken = pool_.take(what);
-    if (taken == task_lanes_.size()) {
-        task_lanes_.emplace_back();
-        name_lane({process::tasks, taken + 1}, "tasks " + std::to_string(taken + 1), taken);
-    }
-    lane_of_task_[index] = taken;
-    task_lanes_[taken].owner = index;
-    task_lanes_[taken].spans.place(what);
-
-    open_complete({process::tasks, taken + 1}, what, text_.site_name(task.spawn_site),
-                  ",\"cat\":\"task\"");
-    argument_list arguments(out_);
-    arguments.integer("\"task\":", static_cast<std::int64_t>(task.id));
-    write_task_id(arguments, "\"parent\":", task.parent);
-    write_task_id(arguments, "\"awaiter\":", task.awaiter);
-    arguments.member(std::string("\"state\":\"").append(state_name(task.state)).append("\""));
-    arguments.member(text_.at(task.spawn_site));
-    write_split(arguments, task.time);
-    if (task.losses) arguments.member("\"losses\":true");
-    out_.raw("}}");
-    ++totals_.tasks;
+    // Viewers show the id beside the name, so the tasks have a short one.
+    const std::uint32_t tasks_pid = from.process_id == 1 ? 2 : 1;
+    heads_[0] = "{\"pid\":" + std::to_string(from.process_id) + ",\"tid\":";
+    heads_[1] = "{\"pid\":" + std::to_string(tasks_pid) + ",\"tid\":";
 }
 
 void chrome_events::write_slice(std::uint32_t index) {
@@ -92,42 +85,15 @@ void chrome_events::write_scope(std::uint32_t index) {
         ++totals_.left_out;
         return;
     }
-    open_complete(*where, what, text_.event_name(scope.name), text_.category(scope.site));
+    open_complete(*where, what, name_of(scope), text_.category(scope.site));
     write_scope_arguments(scope);
     out_.raw("}}");
     ++totals_.scopes;
 }
 
-void chrome_events::write_await(std::uint32_t index) {
-    const await_info& await = from_.awaits[index];
-    const span what = span_of(await);
-    const std::optional<place> where = place_on_task(await.task, what, inside::closed);
-    if (!where) {
-        ++totals_.left_out;
-        return;
-    }
-    const bool named = await.site < from_.sites.size();
-    open_complete(*where, what, named ? text_.site_name(await.site) : "\"name\":\"await\"",
-                  ",\"cat\":\"await\"");
-    argument_list arguments(out_);
-    write_task_id(arguments, "\"awaited\":", await.awaited);
-    write_task_id(arguments, "\"waker\":", await.waker);
-    arguments.member(text_.at(await.site));
-    if (!await.wake_ns) arguments.member("\"wake\":\"unknown\"");
-    if (!await.resume_ns) arguments.member("\"resumed\":false");
-    if (await.clipped) arguments.member("\"clipped\":true");
-    out_.raw("}}");
-    write_queued(*where, await, what);
-    ++totals_.awaits;
-}
-
-/// The part of an await after its wake. It is written before its turn: nothing else nests in an
-/// await.
-void chrome_events::write_queued(const place& where, const await_info& await, const span& whole) {
-    if (!await.wake_ns || *await.wake_ns < whole.start_ns || *await.wake_ns >= whole.end_ns) return;
-    open_complete(where, {*await.wake_ns, whole.end_ns}, "\"name\":\"queued\"",
-                  ",\"cat\":\"queued\"");
-    out_.raw("}}");
+std::string_view chrome_events::name_of(const event& scope) {
+    return (scope.flags & event_await) != 0 ? text_.await_event_name(scope.name)
+                                            : text_.event_name(scope.name);
 }
 
 /// A scope that moved between threads outside every task has no lane: it is an asynchronous event.
@@ -135,9 +101,9 @@ void chrome_events::write_apart(const event& scope, const span& what) {
     ++apart_;
     const auto write_head = [&](std::string_view phase, std::int64_t time_ns) {
         separate();
-        out_.raw(heads_[0]).integer(thread_lane(scope.thread)).raw(phase).id(apart_);
+        out_.raw(heads_[0]).integer(thread_tids_[thread_at(scope.thread)]).raw(phase).id(apart_);
         out_.raw("},\"ts\":").microseconds(time_ns).raw(",");
-        out_.raw(text_.event_name(scope.name)).raw(text_.category(scope.site)).raw(",\"args\":{");
+        out_.raw(name_of(scope)).raw(text_.category(scope.site)).raw(",\"args\":{");
     };
     write_head(",\"ph\":\"b\",\"id2\":{\"local\":", what.start_ns);
     write_scope_arguments(scope);
@@ -181,20 +147,9 @@ void chrome_events::write_task_id(argument_list& arguments, std::string_view key
 
 std::optional<chrome_events::place> chrome_events::place_on_thread(std::uint32_t thread,
                                                                    const span& what) {
-    const std::uint32_t tid = thread_lane(thread);
-    if (thread_lanes_[tid - 1].place(what)) return place{process::threads, tid};
-    return place_beside(process::threads, tid, what, inside::open);
-}
-
-std::optional<chrome_events::place> chrome_events::place_on_task(std::uint32_t task,
-                                                                 const span& what, inside room) {
-    const std::uint32_t taken = task < lane_of_task_.size() ? lane_of_task_[task] : none;
-    if (taken != none && task_lanes_[taken].owner == task &&
-        what.end_ns <= span_of(from_.tasks[task]).end_ns &&
-        task_lanes_[taken].spans.place(what, room)) {
-        return place{process::tasks, taken + 1};
-    }
-    return place_beside(process::tasks, task, what, room);
+    const std::uint32_t at = thread_at(thread);
+    if (thread_lanes_[at].place(what)) return place{process::threads, thread_tids_[at]};
+    return place_beside(process::threads, at, what, inside::open);
 }
 
 std::optional<chrome_events::place> chrome_events::place_beside(process in, std::uint32_t owner,
@@ -208,10 +163,9 @@ std::optional<chrome_events::place> chrome_events::place_beside(process in, std:
     return where;
 }
 
-/// Logical ids, not the system's: those may name two threads, one after the other.
-std::uint32_t chrome_events::thread_lane(std::uint32_t thread) const {
-    const auto threads = static_cast<std::uint32_t>(from_.threads.size());
-    return (thread < threads ? thread : threads) + 1;
+/// The thread's place among the lanes: the last is of what names no thread.
+std::uint32_t chrome_events::thread_at(std::uint32_t thread) const {
+    return std::min(thread, static_cast<std::uint32_t>(from_.threads.size()));
 }
 
 void chrome_events::open_complete(const place& where, const span& what, std::string_view name,

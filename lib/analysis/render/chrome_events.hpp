@@ -86,7 +86,15 @@ private:
         std::uint32_t owner = none;
     };
 
-    [[nodiscard]] std::uint32_t thread_lane(std::uint32_t thread) const;
+    /// The lanes of the tasks that one site spawns.
+    struct site_lanes {
+        lane_pool pool;
+        std::vector<std::uint32_t> tasks;  ///< by place in the pool: index into task_lanes_
+        std::uint32_t rank = 0;
+    };
+
+    [[nodiscard]] std::uint32_t thread_at(std::uint32_t thread) const;
+    [[nodiscard]] std::uint32_t take_task_lane(std::uint32_t spawn_site, const span& lives);
     [[nodiscard]] std::optional<place> place_on_thread(std::uint32_t thread, const span& what);
     [[nodiscard]] std::optional<place> place_on_task(std::uint32_t task, const span& what,
                                                      inside room);
@@ -98,7 +106,10 @@ private:
     void name_lane(const place& where, std::string_view name, std::uint32_t rank);
     void open_complete(const place& where, const span& what, std::string_view name,
                        std::string_view category);
-    void write_queued(const place& where, const await_info& await, const span& whole);
+    void write_first_queue(const place& where, const task_info& task);
+    void write_suspended(const place& where, const await_info& await, const span& what);
+    void write_queued(const place& where, const span& what, std::uint32_t site);
+    [[nodiscard]] std::string_view name_of(const event& scope);
     void write_apart(const event& scope, const span& what);
     void write_scope_arguments(const event& scope);
     void write_split(argument_list& arguments, const time_split& time) const;
@@ -114,9 +125,11 @@ private:
     chrome_totals totals_;
     std::string heads_[2];            ///< an event's first members, by process
     std::vector<lane> thread_lanes_;  ///< by thread, and one for what names no thread
+    std::vector<std::uint32_t> thread_tids_;
     std::vector<task_lane> task_lanes_;
     std::vector<std::uint32_t> lane_of_task_;
-    lane_pool pool_;
+    std::vector<site_lanes> lanes_of_site_;  ///< by spawn site, and one for the unknown site
+    std::uint32_t sites_with_lanes_ = 0;
     side_lanes beside_[2];             ///< by process
     std::vector<bool> flow_to_slice_;  ///< by slice: an arrow ends there; its id is the index + 1
     std::uint64_t apart_ = 0;          ///< events written as begin and end

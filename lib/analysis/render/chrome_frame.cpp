@@ -44,9 +44,9 @@ void chrome_events::begin() {
     name_process(process::threads, name_of_process, 0);
     for (std::uint32_t at = 0; at < from_.threads.size(); ++at) {
         const thread_info& thread = from_.threads[at];
-        const std::string name =
-            thread.name.empty() ? "thread " + std::to_string(thread.id) : thread.name;
-        name_lane({process::threads, at + 1}, name + " (" + std::to_string(thread.os_id) + ")", at);
+        const bool named = !thread.name.empty();
+        name_lane({process::threads, thread_tids_[at]},
+                  named ? thread.name : "thread " + std::to_string(thread.id), at);
     }
     if (!from_.tasks.empty()) name_process(process::tasks, name_of_process + ": tasks", 1);
 }
@@ -90,7 +90,7 @@ void chrome_events::write_flow_source(std::uint32_t thread, std::int64_t time_ns
     if (time_ns == start_ns) --time_ns;
     if (time_ns > start_ns || time_ns < 0) return;
     flow_to_slice_[to] = true;
-    open_complete({process::threads, thread_lane(thread)}, {time_ns, time_ns}, name,
+    open_complete({process::threads, thread_tids_[thread]}, {time_ns, time_ns}, name,
                   ",\"cat\":\"flow\"");
     argument_list arguments(out_);
     write_task_id(arguments, "\"task\":", task);

@@ -69,8 +69,9 @@ std::string task_text(const trace& loaded, std::uint32_t index, const listing_op
     line("Ended", task.end_ns ? moment(task.end_ns, options) : "not within the session");
     line("Wall", split_line(task.time));
     if (task.losses) line("Losses", "records of it were lost; gaps count as waiting");
-    text += "\n" + to_text(list_task_awaits(loaded, index), options);
-    return text + "\n" + to_text(list_task_slices(loaded, index), options);
+    text.append("\n").append(to_text(list_task_awaits(loaded, index), options));
+    text.append("\n").append(to_text(list_task_slices(loaded, index), options));
+    return text;
 }
 
 std::string task_json(const trace& loaded, std::uint32_t index) {
