@@ -52,6 +52,10 @@ std::optional<std::string> database::get(const std::string& key) {
 
 void database::put(const std::string& key, const std::string& value) {
     COROSCOPE("sqlite.put");
+    write(key, value);
+}
+
+void database::write(const std::string& key, const std::string& value) {
     sqlite::run query{put_, key, value};
     while (query.step()) {
     }
@@ -81,13 +85,14 @@ void database::checkpoint() {
 }
 
 void database::seed() {
+    COROSCOPE("sqlite.seed");  // one for all rows: nobody asks about a single one
     sqlite::statement any{connection_, "SELECT 1 FROM entries LIMIT 1"};
     if (sqlite::run query{any}; query.step()) {
         return;
     }
     connection_.execute("BEGIN");
     for (std::size_t index = 0; index < catalogue::size; ++index) {
-        put(catalogue::key(index), catalogue::value(index));
+        write(catalogue::key(index), catalogue::value(index));
     }
     connection_.execute("COMMIT");
     checkpoint();

@@ -39,6 +39,8 @@ public:
     void seed();
 
 private:
+    void write(const std::string& key, const std::string& value);
+
     sqlite::connection connection_;
     sqlite::statement get_;
     sqlite::statement put_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server.hpp"
 
+#include "thread_name.hpp"
+
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -41,6 +43,7 @@ void server::start() {
     net::co_spawn(control_, accept_connections(), net::detached);
     net::co_spawn(control_, await_signal(), net::detached);
     net::co_spawn(control_, janitor_.run(), net::detached);
+    const thread_name workers{"http"};
     for (unsigned count = 0; count < settings_.threads; ++count) {
         threads_.emplace_back([this] { context_.run(); });
     }

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store.hpp"
 
+#include "thread_name.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <coroscope/coroscope.hpp>
 
 namespace http_service {
+
+namespace {
+
+net::thread_pool start_pool(unsigned threads) {
+    const thread_name queries{"database"};
+    return net::thread_pool{threads};
+}
+
+}  // namespace
 
 /// A connection, borrowed for one query. There are as many as threads in the pool and a query does
 /// not suspend while it holds one, so there is always one left.
@@ -32,7 +43,7 @@ private:
 };
 
 store::store(const std::string& file, unsigned threads)
-    : pool_{threads}, writer_{pool_.get_executor()} {
+    : pool_(start_pool(threads)), writer_{pool_.get_executor()} {
     for (unsigned count = 0; count < threads; ++count) {
         idle_.push_back(std::make_unique<database>(file));
     }
