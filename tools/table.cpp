@@ -37,12 +37,32 @@ analysis::result<std::string> render(const table_command& asked,
     return analysis::table(input, options);
 }
 
+struct grouping {
+    analysis::average_key key;
+    std::string attribute;
+};
+
+constexpr std::string_view attribute_prefix = "attr:";
+
+grouping parse_grouping(const std::string& asked) {
+    if (asked.starts_with(attribute_prefix))
+        return {analysis::average_key::attribute, asked.substr(attribute_prefix.size())};
+    return {asked == "line" ? analysis::average_key::source_line : analysis::average_key::name, {}};
+}
+
+std::string check_grouping(const std::string& asked) {
+    const bool attribute =
+        asked.starts_with(attribute_prefix) && asked.size() > attribute_prefix.size();
+    if (attribute || asked == "name" || asked == "line") return {};
+    return "cannot group by \"" + asked + "\"; one of name, line, attr:KEY";
+}
+
 int run_table(const table_command& asked) {
     const auto loaded = load_trace(asked.data.file);
     if (!loaded) return exit_failure;
-    const auto key =
-        asked.group_by == "line" ? analysis::average_key::source_line : analysis::average_key::name;
-    const auto text = render(asked, analysis::table_of(*loaded, key, asked.top_level));
+    const grouping by = parse_grouping(asked.group_by);
+    const auto text =
+        render(asked, analysis::table_of(*loaded, by.key, asked.top_level, by.attribute));
     if (!text) return usage_failure("--sort-by", text.error().message);
     return asked.data.format == output_format::text ? print_text(*text) : print(*text);
 }
@@ -53,8 +73,8 @@ void add_table(CLI::App& root, command_line& line) {
     auto asked = std::make_shared<table_command>();
     CLI::App* command = root.add_subcommand("table", "Where scopes spent their time, by name");
     add_data_options(*command, asked->data, std::string(analysis::table_sort_keys()) + ", none");
-    command->add_option("--group-by", asked->group_by, "What makes a row")
-        ->check(CLI::IsMember({"name", "line"}))
+    command->add_option("--group-by", asked->group_by, "What makes a row: name, line, attr:KEY")
+        ->check(CLI::Validator(check_grouping, ""))
         ->type_name("");
     command->add_option("--header", asked->header, "A line above the table")->type_name("TEXT");
     command->add_flag("--top-level", asked->top_level, "Only scopes that no other encloses");

@@ -3,6 +3,7 @@
 
 // Everything that an instrumented program uses.
 
+#include <coroscope/attribute.hpp>
 #include <coroscope/config.hpp>
 #include <coroscope/context.hpp>
 #include <coroscope/executor_adaptor.hpp>

@@ -88,7 +88,7 @@ void await_child(const location& spawn, task& child, std::uint64_t ticks) noexce
     if (spawn.outer_ == nullptr || spawn.outer_->kind_ != location::kind::await) return;
     if (inside == nullptr || inside->running == nullptr || inside->continued) return;
     task& waiting = *inside->running;
-    waiting.carried = this_thread.carried;
+    keep_carried(waiting.carried, this_thread.carried);
     child.awaiter = retain(&waiting);
     child.awaiter_serial = ++waiting.serial;
     const std::uint32_t site = operation_site("", "co_spawn");
@@ -139,7 +139,7 @@ void suspend(frame& inside, tracked_handler& handler, const char* type, const ch
     task& waiting = *inside.running;
     const std::uint32_t site = operation_site(type, operation);
     const std::uint64_t ticks = now();
-    waiting.carried = this_thread.carried;
+    keep_carried(waiting.carried, this_thread.carried);
     if (char* at = reserve_for(waiting)) {
         write_record(at, ticks, make_tag(record_kind::suspend, site, 0), waiting.id, task_of(inside.before.mark));
         if (is_executor_work(operation)) write_self_wake(at + 32, ticks, waiting.id);

@@ -10,6 +10,7 @@
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/executor_adaptor.hpp>
 
+#include "attribute_nodes.hpp"
 #include "recorder.hpp"
 
 namespace coroscope {
@@ -18,32 +19,44 @@ namespace {
 using namespace runtime;
 using detail::load_gate;
 
-void record_context(std::uint64_t task, std::uint64_t previous) noexcept {
+// Told to the session that records here, unless that has been told of this switch.
+void record_context(const context& next, std::uint64_t previous, std::uint32_t flags) noexcept {
+    const std::uint32_t serial = announced_serial(next.attributes);
     const std::uint64_t ticks = now();
-    if (char* at = reserve()) write_record(at, ticks, make_tag(record_kind::context, 0, 0), task, previous);
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::context, serial, flags), next.task, previous);
+}
+
+std::uint64_t carried_by(const context& next) noexcept {
+    return detail::make_carried(next.session, next.attributes);
 }
 
 void install_context(const context& next, detail::task_state* frame) noexcept {
     const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
-    detail::install((next.task << trace::mark_thread_bits) | thread,
-                    detail::make_carried(next.session, next.attributes), frame);
+    detail::install((next.task << trace::mark_thread_bits) | thread, carried_by(next), frame);
 }
 
 // The session changes before the record is written and the task after it: a chunk that the record
 // opens names what ran before.
 void install_session(const context& next) noexcept {
-    detail::install(this_thread.mark, detail::make_carried(next.session, next.attributes), nullptr);
+    detail::install(this_thread.mark, carried_by(next), nullptr);
+}
+
+bool is_current(const context& next) noexcept {
+    return next.task == task_of(this_thread.mark) &&
+           next.attributes == detail::carried_attributes(this_thread.carried);
 }
 
 // Told to the session that records here, and to the one that does from now on if it is another.
-void switch_context(const context& next, detail::task_state* frame) noexcept {
+void switch_context(const context& next, detail::task_state* frame, std::uint32_t flags) noexcept {
     const std::uint64_t previous = task_of(this_thread.mark);
-    const bool told = load_gate() != 0 && next.task != previous;
-    if (told) record_context(next.task, previous);
+    const bool changes = !is_current(next);
+    const bool told = changes && load_gate() != 0;
+    if (told) record_context(next, previous, flags);
     const std::uint32_t session = this_thread.bound_session;
     install_session(next);
     const bool same_session = told && this_thread.bound_session == session;
-    if (load_gate() != 0 && next.task != previous && !same_session) record_context(next.task, previous);
+    if (changes && load_gate() != 0 && !same_session) record_context(next, previous, flags);
     install_context(next, frame);
 }
 
@@ -51,16 +64,17 @@ void switch_context(const context& next, detail::task_state* frame) noexcept {
 
 context current_context() noexcept {
     return {task_of(this_thread.mark), detail::carried_session(this_thread.carried),
-            detail::carried_attributes(this_thread.carried)};
+            retain_attributes(detail::carried_attributes(this_thread.carried))};
 }
 
 context_guard::context_guard(const context& next) noexcept
-    : previous_(current_context()), previous_frame_(this_thread.frame) {
-    switch_context(next, nullptr);
+    : installed_(next), previous_(current_context()), previous_frame_(this_thread.frame) {
+    switch_context(installed_, nullptr, 0);
 }
 
 context_guard::~context_guard() {
-    switch_context(previous_, static_cast<detail::task_state*>(previous_frame_));
+    switch_context(previous_, static_cast<detail::task_state*>(previous_frame_),
+                   trace::context_restored);
 }
 
 namespace detail {
@@ -72,19 +86,23 @@ job_stamp post_job(const void* location) noexcept {
     site* where = intern_location(location, site_kind::job);
     const std::uint32_t id = where == nullptr ? 0 : site_id(*where);
     if (char* at = reserve())
-        write_record(at, ticks, make_tag(record_kind::spawn, id, trace::spawn_job | trace::spawn_ready), job.task,
-                     job.poster.task);
+        write_record(at, ticks,
+                     make_tag(record_kind::spawn, id, trace::spawn_job | trace::spawn_ready),
+                     job.task, job.poster.task);
+    record_carried(job.task, carried_by(job.poster));
     return job;
 }
 
-job_run::job_run(const job_stamp& job) noexcept : task_(job.task), exceptions_(std::uncaught_exceptions()) {
+job_run::job_run(const job_stamp& job) noexcept
+    : task_(job.task), exceptions_(std::uncaught_exceptions()) {
     before_ = current_resumer();
-    const context next{job.task, job.poster.session, job.poster.attributes};
+    const context next(job.task, job.poster.session, retain_attributes(job.poster.attributes));
     install_session(next);
     if (load_gate() != 0) {
         const std::uint64_t ticks = now();
         if (char* at = reserve())
-            write_record(at, ticks, make_tag(record_kind::resume, 0, 0), task_, task_of(before_.mark));
+            write_record(at, ticks, make_tag(record_kind::resume, 0, 0), task_,
+                         task_of(before_.mark));
     }
     install_context(next, nullptr);
 }
@@ -94,8 +112,9 @@ job_run::~job_run() {
         const std::uint64_t ticks = now();
         const bool failed = std::uncaught_exceptions() > exceptions_;
         if (char* at = reserve())
-            write_record(at, ticks, make_tag(record_kind::finish, 0, failed ? trace::finish_exception : 0U), task_,
-                         task_of(before_.mark));
+            write_record(at, ticks,
+                         make_tag(record_kind::finish, 0, failed ? trace::finish_exception : 0U),
+                         task_, task_of(before_.mark));
     }
     restore(before_);
 }

@@ -63,20 +63,30 @@ inline void publish_tag(char* record, std::uint64_t tag) noexcept {
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(record + 8), tag, __ATOMIC_RELEASE);
 }
 
-[[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first, std::uint64_t tag) noexcept {
+[[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first,
+                                                std::uint64_t tag) noexcept {
     claim(at + 16);
     store_word(at, first);
     publish_tag(at, tag);
 }
 
 [[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first, std::uint64_t tag,
-                                                std::uint64_t third, std::uint64_t fourth) noexcept {
+                                                std::uint64_t third,
+                                                std::uint64_t fourth) noexcept {
     claim(at + 32);
     store_word(at, first);
     store_word(at + 16, third);
     store_word(at + 24, fourth);
     publish_tag(at, tag);
 }
+
+/// Writes a record with text behind it: a label, arguments, an attribute. Text beyond payload_limit is cut,
+/// and counted. False where the record was lost.
+bool write_text(std::uint64_t first, record_kind kind, std::uint32_t id, const char* text,
+                std::size_t size) noexcept;
+
+/// Counts a text that was cut among those of this thread, where something records.
+void count_truncated() noexcept;
 
 /// The id of a site, registered if need be; 0 when it cannot be.
 inline std::uint32_t site_id(site& where) noexcept {
@@ -85,7 +95,9 @@ inline std::uint32_t site_id(site& where) noexcept {
     return trace::tag_id(__atomic_load_n(&where.tag, __ATOMIC_RELAXED));
 }
 
-inline std::uint64_t task_of(std::uint64_t mark) noexcept { return mark >> trace::mark_thread_bits; }
+inline std::uint64_t task_of(std::uint64_t mark) noexcept {
+    return mark >> trace::mark_thread_bits;
+}
 
 /// Under overwrite_oldest: keeps a live task's start beside the ring, and lets it go at its end, when
 /// the start is written once more. Do nothing in other sessions.

@@ -3,7 +3,6 @@
 // The recording half of scopes, run-time ranges, wrapped awaits and arguments.
 
 #include <algorithm>
-#include <cstring>
 
 #include <coroscope/await.hpp>
 #include <coroscope/detail/arguments_scope.hpp>
@@ -126,27 +125,6 @@ void record_await(site& label, const scope_start& start) noexcept {
     write_record(at, start.ticks, make_tag(record_kind::long_scope, id, trace::scope_await | trace::scope_in_frame),
                  end - start.ticks, start.mark);
 }
-
-namespace {
-
-// A record with text behind it: label or arguments. False where it was lost.
-bool write_text(std::uint64_t first, record_kind kind, std::uint32_t id, const char* text,
-                std::size_t size) noexcept {
-    const std::size_t kept = std::min(size, trace::payload_limit);
-    const std::size_t bytes = trace::record_unit_bytes + trace::padded_payload(kept);
-    char* at = this_thread.cursor;
-    if (bytes > guaranteed_bytes || at >= load_limit()) at = refill_bytes(this_thread, bytes);
-    if (at == nullptr) return false;
-    if (kept < size && this_thread.record->current != nullptr)
-        __atomic_fetch_add(&this_thread.record->current->body->truncated_payloads, 1U, __ATOMIC_RELAXED);
-    claim(at + bytes);
-    store_word(at, first);
-    if (kept != 0) std::memcpy(at + trace::record_unit_bytes, text, kept);  // no text may be a null pointer
-    publish_tag(at, make_tag(kind, id, kept));
-    return true;
-}
-
-}  // namespace
 
 void begin_range(range_start& range, const char* label, std::size_t size) noexcept {
     begin_scope_slow(&range.start);

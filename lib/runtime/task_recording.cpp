@@ -6,6 +6,7 @@
 #include <coroscope/detail/location.hpp>
 #include <coroscope/detail/task_state.hpp>
 
+#include "attribute_nodes.hpp"
 #include "frames.hpp"
 #include "recorder.hpp"
 
@@ -20,10 +21,35 @@ using namespace runtime;
 constexpr std::uint64_t id_block = 1024;
 constinit std::atomic<std::uint64_t> next_id_block{0};
 
+// The sites of one kind that were asked for last, by address: address (48 bits) | id (16 bits) in one word.
+constexpr std::size_t recent_slots = 256;
+template <site_kind Kind>
+constinit std::atomic<std::uint64_t> recent_sites[recent_slots];
+
+template <site_kind Kind>
+[[gnu::noinline]] std::uint32_t look_up_site(const void* location,
+                                             std::atomic<std::uint64_t>& recent) noexcept {
+    site* where = intern_location(location, Kind);
+    const std::uint32_t id = where == nullptr ? 0 : site_id(*where);
+    if (id < 1U << 16)
+        recent.store(reinterpret_cast<std::uintptr_t>(location) << 16 | id,
+                     std::memory_order_relaxed);
+    return id;
+}
+
+template <site_kind Kind>
+[[gnu::always_inline]] inline std::uint32_t recent_site_id(const void* location) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(location);
+    std::atomic<std::uint64_t>& recent = recent_sites<Kind>[address / sizeof(void*) % recent_slots];
+    const std::uint64_t entry = recent.load(std::memory_order_relaxed);
+    if (entry >> 16 == address << 16 >> 16) [[likely]]
+        return static_cast<std::uint32_t>(entry & 0xffff);
+    return look_up_site<Kind>(location, recent);
+}
+
+// A location of null is kept like any other: its entry is an empty slot, id 0.
 std::uint32_t spawn_site_id(const task_state& task) noexcept {
-    if (task.where == nullptr) return 0;
-    site* where = intern_location(task.where, site_kind::coroutine);
-    return where == nullptr ? 0 : site_id(*where);
+    return recent_site_id<site_kind::coroutine>(task.where);
 }
 
 std::uint64_t parent_of(const task_state& task) noexcept { return task.parent >> mark_thread_bits; }
@@ -44,6 +70,7 @@ void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t 
 [[gnu::noinline]] char* announce(task_state& task, char* at) noexcept {
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
     write_spawn(at, task, 0, trace::spawn_adopted);
+    record_carried(task.task, task.carried);
     if (keeps_table()) put_in_table(task, 0, trace::spawn_adopted);
     return reserve();
 }
@@ -68,6 +95,7 @@ std::uint64_t record_spawn(task_state& task, bool started) noexcept {
     if (at == nullptr) return ticks;
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
     write_spawn(at, task, ticks, flags);
+    record_carried(task.task, task.carried);
     if (keeps_table()) put_in_table(task, ticks, flags);
     return ticks;
 }
@@ -75,7 +103,8 @@ std::uint64_t record_spawn(task_state& task, bool started) noexcept {
 std::uint64_t record_suspend(task_state& task, std::uint64_t next_mark) noexcept {
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(task))
-        write_record(at, ticks, make_tag(record_kind::suspend, task.await_site, 0), task.task, task_of(next_mark));
+        write_record(at, ticks, make_tag(record_kind::suspend, task.await_site, 0), task.task,
+                     task_of(next_mark));
     return ticks;
 }
 
@@ -86,20 +115,23 @@ void record_resume(task_state& task, std::uint64_t suspended_at) noexcept {
     this_thread.handover_target = nullptr;
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(task))
-        write_record(at, ticks, make_tag(record_kind::resume, 0, handed_over ? trace::resume_handed_over : 0U),
+        write_record(at, ticks,
+                     make_tag(record_kind::resume, 0, handed_over ? trace::resume_handed_over : 0U),
                      task.task, task_of(task.before.mark));
 }
 
 void record_cancel(task_state& task) noexcept {
     const std::uint64_t ticks = now();
-    if (char* at = reserve_for(task)) write_record(at, ticks, make_tag(record_kind::cancel, 0, 0), task.task, 0);
+    if (char* at = reserve_for(task))
+        write_record(at, ticks, make_tag(record_kind::cancel, 0, 0), task.task, 0);
 }
 
 std::uint64_t record_finish(task_state& task, std::uint64_t next_mark) noexcept {
     if (keeps_table()) drop_from_task_table(task.task);
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(task))
-        write_record(at, ticks, make_tag(record_kind::finish, 0, end_flags(task)), task.task, task_of(next_mark));
+        write_record(at, ticks, make_tag(record_kind::finish, 0, end_flags(task)), task.task,
+                     task_of(next_mark));
     return ticks;
 }
 
@@ -107,7 +139,8 @@ std::uint64_t record_transfer(task_state& awaiter, task_state& awaited) noexcept
     if (awaited.announced != awaiter.announced) reserve_for(awaited, 0);
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(awaiter))
-        write_record(at, ticks, make_tag(record_kind::transfer, awaiter.await_site, 0), awaiter.task, awaited.task);
+        write_record(at, ticks, make_tag(record_kind::transfer, awaiter.await_site, 0),
+                     awaiter.task, awaited.task);
     return ticks;
 }
 
@@ -116,52 +149,37 @@ void record_finish_transfer(task_state& finished, task_state& resumed) noexcept 
     if (finished.announced != resumed.announced) reserve_for(resumed, 0);
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(finished))
-        write_record(at, ticks, make_tag(record_kind::finish_transfer, 0, end_flags(finished)), finished.task,
-                     resumed.task);
+        write_record(at, ticks, make_tag(record_kind::finish_transfer, 0, end_flags(finished)),
+                     finished.task, resumed.task);
 }
 
 void record_destroyed(task_state& task) noexcept {
     if (keeps_table()) drop_from_task_table(task.task);
     const std::uint64_t ticks = now();
     const bool ran = (task.flags & task_started) != 0;
-    const std::uint32_t flags = end_flags(task) | (ran ? trace::finish_destroyed : trace::finish_cancelled);
+    const std::uint32_t flags =
+        end_flags(task) | (ran ? trace::finish_destroyed : trace::finish_cancelled);
     if (char* at = reserve_for(task))
-        write_record(at, ticks, make_tag(record_kind::finish, 0, flags), task.task, task_of(this_thread.mark));
+        write_record(at, ticks, make_tag(record_kind::finish, 0, flags), task.task,
+                     task_of(this_thread.mark));
 }
 
 }  // namespace
 
 std::uint64_t refill_task_ids() noexcept {
-    const std::uint64_t first = next_id_block.fetch_add(1, std::memory_order_relaxed) * id_block + 1;
+    const std::uint64_t first =
+        next_id_block.fetch_add(1, std::memory_order_relaxed) * id_block + 1;
     this_thread.next_task = first + 1;
     return first;
 }
 
-// The sites that were asked for last, by address: address (48 bits) | id (16 bits) in one word.
-constexpr std::size_t recent_slots = 256;
-constinit std::atomic<std::uint64_t> recent_sites[recent_slots];
-
-[[gnu::noinline]] std::uint32_t look_up_await_site(const void* location,
-                                                   std::atomic<std::uint64_t>& recent) noexcept {
-    site* where = intern_location(location, site_kind::await);
-    const std::uint32_t id = where == nullptr ? 0 : site_id(*where);
-    if (id < 1U << 16)
-        recent.store(reinterpret_cast<std::uintptr_t>(location) << 16 | id, std::memory_order_relaxed);
-    return id;
-}
-
 std::uint32_t await_site_id(const void* location) noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(location);
-    std::atomic<std::uint64_t>& recent = recent_sites[address / sizeof(void*) % recent_slots];
-    const std::uint64_t entry = recent.load(std::memory_order_relaxed);
-    if (entry >> 16 == address << 16 >> 16) [[likely]]
-        return static_cast<std::uint32_t>(entry & 0xffff);
-    return look_up_await_site(location, recent);
+    return recent_site_id<site_kind::await>(location);
 }
 std::uint32_t await_site_id(site& label) noexcept { return site_id(label); }
 
 void spawn_active(task_state& task, bool started) noexcept {
-    task.carried = this_thread.carried;
+    task.carried = retain_carried(this_thread.carried);
     task.parent |= task_of(this_thread.mark) << mark_thread_bits;
     if (task.task == 0) task.task = new_task_id();
     task.before.mark = load_gate() != 0 ? record_spawn(task, started) : 0;
@@ -191,6 +209,7 @@ namespace {
         copy_resumer(before, task.before);
     } else {
         save_resumer(before);
+        before.carried = carried_session(before.carried);  // it was entered without attributes
     }
 }
 
@@ -199,7 +218,7 @@ namespace {
 void suspend_active(task_state& task, departure& leaving) noexcept {
     take_leave(task, leaving.before);
     if (task.task == 0) task.task = new_task_id();
-    task.carried = this_thread.carried;
+    keep_carried(task.carried, this_thread.carried);
     set_flags(task, 0, task_installed);
     task.suspended = true;
     this_thread.frame = nullptr;  // it may be gone by the time that something asks for it
@@ -233,12 +252,13 @@ void finish_active(task_state& task, departure& leaving) noexcept {
     if (task.task == 0) task.task = new_task_id();
     this_thread.frame = nullptr;
     leaving.ticks = load_gate() != 0 ? record_finish(task, leaving.before.mark) : 0;
+    drop_carried(task.carried);
 }
 
 void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
     take_leave(awaiter, awaited.before);
     if (awaiter.task == 0) awaiter.task = new_task_id();
-    awaiter.carried = this_thread.carried;
+    keep_carried(awaiter.carried, this_thread.carried);
     set_flags(awaiter, 0, task_installed);
     awaiter.suspended = true;
     set_flags(awaited, task_entered | task_started);
@@ -253,12 +273,14 @@ void finish_transfer_active(task_state& finished, task_state& resumed) noexcept 
     if (resumed.task == 0) resumed.task = new_task_id();
     set_flags(resumed, task_entered | task_started);
     if (load_gate() != 0) record_finish_transfer(finished, resumed);
+    drop_carried(finished.carried);
     install_task(resumed);
 }
 
 void destroy_active(task_state& task) noexcept {
     if (task.task == 0) task.task = new_task_id();
     if (load_gate() != 0) record_destroyed(task);
+    drop_carried(task.carried);
     // One that is suspended has been left, or will be by whoever destroys it from its await_suspend.
     if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);
 }
@@ -290,11 +312,13 @@ void drop_from_task_table(std::uint64_t task) noexcept {
     trace::task_slot slot{};
     {
         const store_use use(*this_thread.record, effective_generation(this_thread));
-        if (use.owner() != nullptr && use.owner()->task_table) slot = use.owner()->store->take_task(task);
+        if (use.owner() != nullptr && use.owner()->task_table)
+            slot = use.owner()->store->take_task(task);
     }
     if (slot.task == 0) return;
     if (char* at = reserve())
-        write_record(at, slot.spawn_ticks, make_tag(record_kind::spawn, slot.site, slot.flags | trace::spawn_adopted),
+        write_record(at, slot.spawn_ticks,
+                     make_tag(record_kind::spawn, slot.site, slot.flags | trace::spawn_adopted),
                      slot.task, slot.parent);
     else
         keep_in_task_table(slot);  // the ring may hold records of it

@@ -65,6 +65,26 @@ class Content(DataTest):
         rows = self.rows("table", "--group-by", "line")
         self.assertIn("src/server.cpp:12", [row["place"] for row in rows])
 
+    def test_table_by_attribute_tells_its_values_apart(self):
+        rows = self.rows("table", "--group-by", "attr:tenant")
+        self.assertEqual({(row["name"], row["attr:tenant"]): int(row["count"]) for row in rows},
+                         {("handle", "acme"): 10, ("handle", "initech"): 10, ("poll", ""): 20})
+        values = [row["attribute"] for row in self.data("table", "--group-by", "attr:tenant")["rows"]]
+        self.assertCountEqual(values, ["acme", "initech", None])
+        text = coroscope("table", self.trace, "--group-by", "attr:tenant").stdout
+        self.assertIn("tenant", text)
+        self.assertIn("initech", text)
+
+    def test_an_attribute_that_nothing_carries_makes_one_row_of_each_name(self):
+        rows = self.rows("table", "--group-by", "attr:color")
+        self.assertEqual([row["attr:color"] for row in rows], ["", ""])
+
+    def test_a_grouping_that_is_none_is_refused_in_one_line(self):
+        for wrong in ("attr:", "tenant"):
+            done = coroscope("table", self.trace, "--group-by", wrong)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("one of name, line, attr:KEY", done.stderr)
+
     def test_table_is_sorted_by_what_is_asked(self):
         for key in ("wall", "suspended", "self_cpu_time_total", "count"):
             column = {"wall": "wall_ns", "suspended": "suspended_ns", "self_cpu_time_total": "self_ns"}.get(key, key)

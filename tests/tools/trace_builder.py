@@ -15,7 +15,7 @@ CHUNK_HEADER_BYTES = 64
 START_TICKS = 1_000_000
 START_REALTIME_NS = 1_700_000_000_000_000_000
 
-SCOPE, LONG_SCOPE, SUSPEND, RESUME, SPAWN, WAKE, FINISH = 1, 2, 3, 4, 8, 9, 10
+SCOPE, LONG_SCOPE, SUSPEND, RESUME, SPAWN, WAKE, FINISH, ATTRIBUTE, CARRIES = 1, 2, 3, 4, 8, 9, 10, 15, 17
 STRING, SITE, THREAD = 20, 21, 22
 KIND_SCOPE, KIND_AWAIT, KIND_COROUTINE = 0, 2, 3
 IN_FRAME, EXACT = 1, 2
@@ -88,19 +88,27 @@ def task_record(kind, time_ns, task, other=0, identity=0, flags=0):
     return words(START_TICKS + time_ns, tag(kind, identity, flags), task, other)
 
 
+def attribute(serial, key, value, parent=0):
+    body = struct.pack("<IBBH", parent, len(key), len(value), 0) + key + value
+    return words(0, tag(ATTRIBUTE, serial, len(body))) + padded(body)
+
+
 def service(requests=20):
     """A thread that serves `requests` tasks, one after the other; each runs, waits for its query, is woken
-    by the second thread and runs on. Request N takes N times 10 us in its query."""
+    by the second thread and runs on. Request N takes N times 10 us in its query. Those of odd number carry
+    the tenant acme, the others initech."""
     trace = Trace()
     handle = trace.site(b"handle", b"../src/server.cpp", 12, category=b"http")
     query = trace.site(b"db.query", b"../src/store.cpp", 42, KIND_AWAIT)
     spawned = trace.site(b"session", b"../src/server.cpp", 30, KIND_COROUTINE)
     poll = trace.site(b"poll", b"../src/store.cpp", 7)
-    main, worker, now = [], [], 1000
+    main, worker, now = [attribute(1, b"tenant", b"acme"), attribute(2, b"tenant", b"initech")], [], 1000
     for task in range(1, requests + 1):
         start, wait = now, task * 10_000
         suspended, woken = start + 2_000, start + 2_000 + wait
-        main += [task_record(SPAWN, start, task, 0, spawned), task_record(RESUME, start + 500, task),
+        main += [task_record(SPAWN, start, task, 0, spawned),
+                 task_record(CARRIES, start, task, identity=1 if task % 2 else 2),
+                 task_record(RESUME, start + 500, task),
                  task_record(SUSPEND, suspended, task, 0, query)]
         worker += [task_record(WAKE, woken, task, flags=2), scope(poll, woken - 200, woken + 100)]
         end = woken + 1_000 + 3_000

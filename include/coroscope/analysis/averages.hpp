@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <coroscope/analysis/model.hpp>
@@ -18,6 +19,8 @@ namespace coroscope::analysis {
 struct event_average {
     std::string name;
     std::string category;
+    std::uint32_t attribute =
+        none;  ///< the value of the attribute that is grouped by: index into trace::strings
     std::uint32_t site =
         none;  ///< of the first event; index into trace::sites, none for run-time labels
     std::uint64_t count = 0;
@@ -41,11 +44,14 @@ struct event_average {
 enum class average_key : std::uint8_t {
     name,         ///< name and category
     source_line,  ///< name, category, file and line
+    attribute,    ///< name, category and the value of an attribute that was carried at the start
 };
 
-/// One entry per key, in the order in which the keys first appear in trace::events.
+/// One entry per key, in the order in which the keys first appear in trace::events. `attribute` is the
+/// key of the attribute to group by; an event that carried none is in a row of its own.
 COROSCOPE_API std::vector<event_average> key_averages(const trace& loaded,
-                                                      average_key key = average_key::name);
+                                                      average_key key = average_key::name,
+                                                      std::string_view attribute = {});
 
 /// All events added up under the name "Total". Its self_running_ns is the table's denominator.
 COROSCOPE_API event_average total_average(const trace& loaded);

@@ -11,7 +11,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include <coroscope/detail/export.hpp>
 
 namespace coroscope::analysis {
 
@@ -68,6 +71,13 @@ struct site_info {
     std::string category;
     std::string arguments;
     std::uint8_t kind = 0;  ///< trace::site_kind
+};
+
+/// One attribute (a key and a value that a context carries) on top of those that were carried before.
+struct attribute_info {
+    std::uint32_t key = none;     ///< index into trace::strings
+    std::uint32_t value = none;   ///< index into trace::strings
+    std::uint32_t parent = none;  ///< index into trace::attributes
 };
 
 struct thread_info {
@@ -140,7 +150,8 @@ struct task_info {
     bool asio = false;
     bool fiber = false;
     bool job = false;
-    time_split time;  ///< within the session, from first wake to finish or stop
+    std::uint32_t attribute = none;  ///< the first that it carried: index into trace::attributes
+    time_split time;                 ///< within the session, from first wake to finish or stop
     optional_ns spawn_to_wake_ns;
     index_range slices;  ///< indices into trace::slices, by time
     index_range awaits;  ///< indices into trace::awaits, by time
@@ -179,8 +190,10 @@ struct event {
         none;  ///< enclosing event: of the same task, else of the same thread outside tasks
     std::uint32_t detail =
         none;  ///< index into trace::details; none: it ran from start to end on `thread`
-    std::uint16_t flags = 0;  ///< event_flags
+    std::uint32_t attribute = none;  ///< carried when it began: index into trace::attributes
+    std::uint16_t flags = 0;         ///< event_flags
 };
+static_assert(sizeof(event) == 56);
 
 using event_list = std::vector<event>;
 
@@ -218,8 +231,14 @@ struct trace {
     std::vector<slice> slices;       ///< by (task, start), so that a task's stand together
     std::vector<await_info> awaits;  ///< by (task, suspend)
     std::vector<event_detail> details;
+    std::vector<attribute_info> attributes;
     event_list events;  ///< by (start ascending, end descending, stream position descending)
     trace_health health;
 };
+
+/// The value of a key among an attribute and those below it: an index into trace::strings, `none` where
+/// it is not carried.
+[[nodiscard]] COROSCOPE_API std::uint32_t
+attribute_value(const trace& loaded, std::uint32_t attribute, std::string_view key);
 
 }  // namespace coroscope::analysis

@@ -29,17 +29,20 @@ namespace coroscope::analysis {
 struct table_input {
     std::vector<event_average> rows;
     std::vector<std::string> places;  ///< "file:line" of each row; empty where rows are not by line
+    std::string attribute;            ///< the key that rows are grouped by; empty: they are not
+    std::vector<std::string> attribute_values;  ///< of each row; empty where none was carried
     std::int64_t self_running_total_ns =
         0;  ///< of all events, not just the rows: the denominator of shares
     bool has_tasks = false;
     trace_health health;
 };
 
-/// The input for the table of a whole trace. With `top_level_only`, keys whose first event has a
+/// The input for the table of a whole trace; `attribute` as in key_averages. With `top_level_only`, keys whose first event has a
 /// parent are left out; the denominator stays.
 [[nodiscard]] COROSCOPE_API table_input table_of(const trace& loaded,
                                                  average_key key = average_key::name,
-                                                 bool top_level_only = false);
+                                                 bool top_level_only = false,
+                                                 std::string_view attribute = {});
 
 struct table_options {
     std::string sort_by{};  ///< one of table_sort_keys(), largest first; empty: in the order given

@@ -124,9 +124,9 @@ inline void set_flags(task_state& task, unsigned set, unsigned clear = 0) noexce
     task.flags = static_cast<std::uint8_t>((task.flags | set) & ~clear);
 }
 
-/// Does anything need the task's context on this thread?
+/// Does anything need the task's context on this thread, or that the thread's is put aside?
 [[gnu::always_inline]] inline bool needs_context(const task_state& task) noexcept {
-    return (static_cast<std::uint64_t>(load_gate()) | task.carried) != 0;
+    return (static_cast<std::uint64_t>(load_gate()) | this_thread.carried | task.carried) != 0;
 }
 
 /// What the thread is doing, whoever that is.
@@ -154,7 +154,8 @@ COROSCOPE_API COROSCOPE_NO_PLT void restore(const resumer& before) noexcept;
 
 /// Does this thread or this task take part in anything?
 [[gnu::always_inline]] inline bool is_active(const task_state& task) noexcept {
-    return load_gate() != 0 || (task.flags & task_installed) != 0;
+    const auto installed = static_cast<std::uint64_t>(task.flags & task_installed);
+    return (static_cast<std::uint64_t>(load_gate()) | this_thread.carried | installed) != 0;
 }
 
 /// The task is created: called once, just before its initial suspension or its first statement.
@@ -206,7 +207,7 @@ COROSCOPE_CONTEXT_SWITCH void expect_handover(void* frame_address, std::uint64_t
 /// an inner await_suspend) has been left already.
 COROSCOPE_CONTEXT_SWITCH void destroy_task(task_state& task) noexcept {
     set_flags(task, task_finished);
-    if (is_active(task)) [[unlikely]]
+    if (is_active(task) || task.carried != 0) [[unlikely]]
         destroy_active(task);
 }
 

@@ -108,9 +108,12 @@ enum class record_kind : std::uint8_t {
     wake = 9,         ///< [2] ticks | -, waker's thread | task | waker (task, 0 if none)
     finish = 10,      ///< [2] ticks | -, finish_flags | task | next
     awaiting = 11,    ///< [2] ticks | -, - | awaiter | awaited: an edge, no transition
-    context = 12,     ///< [2] ticks | -, - | task | previous: scopes from here belong to that task
+    context = 12,     ///< [2] ticks | serial of its attribute, context_flags | task | previous: scopes from here
+                      ///< belong to that task
     label = 13,       ///< [1+n] ticks | serial, byte count | text: a run-time label
     arguments = 14,   ///< [1+n] start of the scope | its site, byte count | text
+    attribute = 15,   ///< [1+n] - | serial, byte count | attribute_body, key, value
+    carries = 17,     ///< [2] ticks | serial of an attribute or 0, - | task or 0 | -: what its context carries from here
     // In chunks of kind metadata.
     string = 20,      ///< [1+n] - | string id, byte count | text
     site = 21,        ///< [3] - | site id, - | site_body
@@ -126,6 +129,11 @@ enum scope_flags : std::uint32_t {
     scope_explicit = 1U << 3,   ///< begin()/end() of a record_function
     scope_await = 1U << 4,      ///< an await in a coroutine that is no task: suspended throughout
     scope_clipped = 1U << 5,    ///< began before the session; start is the session's
+};
+
+/// Flags of context.
+enum context_flags : std::uint32_t {
+    context_restored = 1U << 0,  ///< the end of such a stretch: what was before it goes on
 };
 
 /// Flags of resume.
@@ -180,6 +188,15 @@ struct thread_body {
     char name[24];                      ///< NUL-terminated
 };
 static_assert(sizeof(thread_body) == 80);
+
+/// What stands before the text of an attribute record: one attribute on top of those of its parent.
+struct attribute_body {
+    std::uint32_t parent;  ///< serial, 0 for none
+    std::uint8_t key_bytes;
+    std::uint8_t value_bytes;
+    std::uint16_t reserved;
+};
+static_assert(sizeof(attribute_body) == 8);
 
 /// One live task of the task table. `task` is written last; 0 is a free slot.
 struct task_slot {
@@ -249,11 +266,13 @@ constexpr std::size_t record_bytes(std::uint64_t tag) noexcept {
         case record_kind::finish:
         case record_kind::awaiting:
         case record_kind::context:
+        case record_kind::carries:
         case record_kind::clock: return 32;
         case record_kind::site: return 16 + sizeof(site_body);
         case record_kind::thread: return 16 + sizeof(thread_body);
         case record_kind::label:
         case record_kind::arguments:
+        case record_kind::attribute:
         case record_kind::string: return 16 + padded_payload(tag_value(tag));
         case record_kind::none: break;
     }

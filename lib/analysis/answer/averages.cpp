@@ -34,6 +34,7 @@ struct row_key {
     std::string_view category;
     std::string_view file;
     std::uint32_t line = 0;
+    std::uint32_t attribute = none;
     bool operator==(const row_key&) const = default;
 };
 
@@ -41,31 +42,42 @@ struct row_key_hash {
     std::size_t operator()(const row_key& key) const {
         const std::hash<std::string_view> hash;
         return hash(key.name) ^ (hash(key.category) * 31) ^ (hash(key.file) * 127) ^
-               (key.line * std::size_t{8191});
+               (key.line * std::size_t{8191}) ^ (key.attribute * std::size_t{131'071});
     }
 };
 
-// Events of one site nearly always make one row, so the row is looked up once per site and name.
+// Events of one site nearly always make one row, so the row is looked up once per site and name; with
+// attributes, each time that the site's events carry another.
 class row_table {
 public:
-    row_table(const trace& loaded, average_key key)
+    row_table(const trace& loaded, average_key key, std::string_view attribute)
         : loaded_(loaded),
           key_(key),
-          row_of_site_(loaded.sites.size() + 1),
-          name_of_site_(loaded.sites.size() + 1, none) {}
+          attribute_(attribute),
+          rows_of_sites_(loaded.sites.size() + 1) {}
 
     void take(const event& added) {
         const std::size_t site = std::min<std::size_t>(added.site, loaded_.sites.size());
-        if (name_of_site_[site] != added.name) [[unlikely]]
-            find_row(site, added);
-        add(rows_[row_of_site_[site]], added, loaded_);
+        const std::uint32_t attribute = key_ == average_key::attribute ? added.attribute : none;
+        site_row& found = rows_of_sites_[site];
+        if (found.name != added.name || found.attribute != attribute) [[unlikely]]
+            found = find_row(site, attribute, added);
+        add(rows_[found.row], added, loaded_);
     }
 
     std::vector<event_average> rows() { return std::move(rows_); }
 
 private:
-    void find_row(std::size_t site, const event& added) {
-        row_key key{loaded_.strings[added.name], {}, {}, 0};
+    // The row of a site's events that have this name and attribute.
+    struct site_row {
+        std::size_t row = 0;
+        std::uint32_t name = none;
+        std::uint32_t attribute = none;
+    };
+
+    site_row find_row(std::size_t site, std::uint32_t attribute, const event& added) {
+        row_key key{loaded_.strings[added.name], {}, {}, 0, none};
+        if (attribute != none) key.attribute = attribute_value(loaded_, attribute, attribute_);
         if (site < loaded_.sites.size()) {
             const site_info& info = loaded_.sites[site];
             key.category = info.category;
@@ -79,24 +91,25 @@ private:
             event_average& row = rows_.emplace_back();
             row.name = key.name;
             row.category = key.category;
+            row.attribute = key.attribute;
             row.site = added.site;
         }
-        row_of_site_[site] = place->second;
-        name_of_site_[site] = added.name;
+        return {place->second, added.name, attribute};
     }
 
     const trace& loaded_;
     average_key key_;
+    std::string_view attribute_;
     std::vector<event_average> rows_;
     std::unordered_map<row_key, std::size_t, row_key_hash> known_;
-    std::vector<std::size_t> row_of_site_;     // the last entry is for events without a site
-    std::vector<std::uint32_t> name_of_site_;  // the name that row_of_site_ holds for
+    std::vector<site_row> rows_of_sites_;  // the last entry is for events without a site
 };
 
 }  // namespace
 
-std::vector<event_average> key_averages(const trace& loaded, average_key key) {
-    row_table table(loaded, key);
+std::vector<event_average> key_averages(const trace& loaded, average_key key,
+                                        std::string_view attribute) {
+    row_table table(loaded, key, attribute);
     for (const event& added : loaded.events) table.take(added);
     return table.rows();
 }

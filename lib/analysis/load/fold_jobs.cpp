@@ -82,6 +82,8 @@ void renumber(task_records& records, const std::vector<job>& jobs, trace& loaded
         if (op.task != none) op.task = records.renumbered[op.task];
         if (op.other != none) op.other = records.renumbered[op.other];
     }
+    for (carry_op& op : records.attributes.ops)
+        if (op.task != none) op.task = records.renumbered[op.task];
 }
 
 }  // namespace

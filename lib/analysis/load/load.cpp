@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "asio_names.hpp"
+#include "attributes.hpp"
 #include "clock_map.hpp"
 #include "event_tree.hpp"
 #include "fold_jobs.hpp"
@@ -127,6 +128,7 @@ trace load_from(const reader& input) {
         scopes.push_back(
             loading::read_scopes(records.streams[stream], timelines[stream], texts, context));
     loading::build_events({records.streams, timelines, scopes, texts}, names, clock, loaded);
+    loading::attach_attributes(records.attributes, loaded);
     loading::name_asio_tasks(loaded);
     warn_of_unknown(names, loaded);
     return loaded;

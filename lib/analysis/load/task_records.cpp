@@ -111,6 +111,20 @@ private:
         else if (kind == record_kind::arguments)
             found_.arguments.push_back(
                 {record.word(0), stream.thread, names_.site(record.id()), text_of(record)});
+        else if (kind == record_kind::attribute)
+            found_.attributes.definitions.push_back(read_attribute(record, names_));
+        else if (kind == record_kind::carries)
+            read_carry(record, stream.thread, carry_op::cause::change);
+        if (kind == record_kind::context)
+            read_carry(record, stream.thread,
+                       (record.value() & coroscope::trace::context_restored) != 0
+                           ? carry_op::cause::restored
+                           : carry_op::cause::installed);
+    }
+
+    void read_carry(const record_view& record, std::uint32_t thread, carry_op::cause why) {
+        found_.attributes.ops.push_back(
+            {clock_.to_ns(record.word(0)), thread, task(record.word(2)), record.id(), why});
     }
 
     void read_long_scope(const record_view& record, thread_stream& stream) {

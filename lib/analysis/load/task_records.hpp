@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "attributes.hpp"
 #include "clock_map.hpp"
 #include "flat_index.hpp"
 #include "stream_records.hpp"
@@ -67,6 +68,7 @@ struct task_records {
     std::vector<task_op> ops;
     std::vector<scope_text> labels;
     std::vector<scope_text> arguments;
+    attribute_records attributes;
     std::int64_t last_ns = 0;  ///< end of the last record
     flat_index task_ids;
     std::uint32_t first_folded = none;  ///< from here on, tasks are jobs that are folded away

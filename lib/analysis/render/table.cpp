@@ -56,8 +56,17 @@ std::string share_cell(const table_input& input, const event_average& row, std::
     return known_sum(row, sum_ns) ? format_percent(sum_ns, input.self_running_total_ns) : "unknown";
 }
 
+bool has_attribute(const table_input& input) { return !input.attribute.empty(); }
+
+std::string attribute_cell(const table_input& input, const table_options& options,
+                           std::size_t row) {
+    return render::cut_name(render::printable(input.attribute_values[row]),
+                            options.max_name_column_width);
+}
+
 constexpr column columns[] = {
     {"Name", always, name_cell},
+    {"", has_attribute, attribute_cell},  // under the attribute's key
     {"Self CPU %", always,
      [](const table_input& input, const table_options&, std::size_t row) {
          return share_cell(input, input.rows[row], input.rows[row].self_running_ns);
@@ -117,6 +126,11 @@ cells column_cells(const column& which, const table_input& input, const table_op
     return out;
 }
 
+std::string heading_of(const column& which, const table_input& input) {
+    return which.cell == attribute_cell ? render::printable(input.attribute)
+                                        : std::string(which.heading);
+}
+
 /// torch measures every row that it was given, those beyond the limit too.
 std::size_t name_width(const table_input& input, const table_options& options) {
     cells names;
@@ -128,6 +142,9 @@ std::size_t name_width(const table_input& input, const table_options& options) {
 std::size_t width_of(const column& which, const cells& contents, const table_input& input,
                      const table_options& options) {
     if (which.cell == name_cell) return name_width(input, options);
+    if (which.cell == attribute_cell)
+        return render::column_width(contents, heading_of(which, input), name_padding,
+                                    options.max_name_column_width);
     if (which.align == alignment::right) return render::default_column_width;
     return render::column_width(contents, which.heading, 0, options.max_source_column_width);
 }
@@ -149,8 +166,8 @@ std::string lay_out(const table_input& input, const table_options& options,
     for (const column& each : columns) {
         if (!each.shown(input)) continue;
         contents.push_back(column_cells(each, input, options, rows));
-        shown.push_back({std::string(each.heading), width_of(each, contents.back(), input, options),
-                         each.align});
+        shown.push_back(
+            {heading_of(each, input), width_of(each, contents.back(), input, options), each.align});
     }
     text_table text(shown);
     if (options.header) {

@@ -23,9 +23,19 @@ void write_csv_row(csv_writer& csv, const table_input& input, std::size_t at) {
     csv.cell(known_sum(row, row.suspended_ns)).cell(known_sum(row, row.queued_ns));
     csv.cell(row.waiting_ns).cell(row.wall_ns());
     csv.cell(row.min_wall_ns).cell(row.max_wall_ns).cell(row.unknown_count);
+    if (!input.attribute.empty()) csv.cell(input.attribute_values[at]);
     if (!input.places.empty())
         csv.cell(at < input.places.size() ? input.places[at] : std::string());
     csv.end_row();
+}
+
+// Null where the row's events carried none; the empty text is a value.
+void write_json_attribute(json_writer& json, const table_input& input, std::size_t at) {
+    json.key("attribute");
+    if (input.rows[at].attribute == none)
+        json.null();
+    else
+        json.string(input.attribute_values[at]);
 }
 
 void write_json_row(json_writer& json, const table_input& input, std::size_t at) {
@@ -39,6 +49,7 @@ void write_json_row(json_writer& json, const table_input& input, std::size_t at)
     json.member("waiting_ns", row.waiting_ns).member("wall_ns", row.wall_ns());
     json.member("min_wall_ns", row.min_wall_ns).member("max_wall_ns", row.max_wall_ns);
     json.member("unknown_count", row.unknown_count);
+    if (!input.attribute.empty()) write_json_attribute(json, input, at);
     if (!input.places.empty()) {
         json.member("place", at < input.places.size() ? input.places[at] : std::string());
     }
@@ -56,6 +67,7 @@ result<std::string> table_csv(const table_input& input, const table_options& opt
           "waiting_ns", "wall_ns", "min_wall_ns", "max_wall_ns", "unknown_count"}) {
         csv.cell(std::string_view(heading));
     }
+    if (!input.attribute.empty()) csv.cell("attr:" + input.attribute);
     if (!input.places.empty()) csv.cell(std::string_view("place"));
     csv.end_row();
     for (const std::size_t at : *rows) write_csv_row(csv, input, at);

@@ -17,7 +17,7 @@ using row_key = std::tuple<std::string_view, std::string_view, std::string_view,
 
 row_key key_of(std::string_view name, std::string_view category, const site_info* site,
                average_key key) {
-    if (key == average_key::name || site == nullptr) return {name, category, {}, 0};
+    if (key != average_key::source_line || site == nullptr) return {name, category, {}, 0};
     return {name, category, site->file, site->line};
 }
 
@@ -46,15 +46,24 @@ void drop_inner(table_input& input, const trace& loaded, average_key key) {
     });
 }
 
+void name_values(table_input& input, const trace& loaded, std::string_view attribute) {
+    input.attribute = attribute;
+    for (const event_average& row : input.rows)
+        input.attribute_values.push_back(
+            row.attribute < loaded.strings.size() ? loaded.strings[row.attribute] : std::string());
+}
+
 }  // namespace
 
-table_input table_of(const trace& loaded, average_key key, bool top_level_only) {
+table_input table_of(const trace& loaded, average_key key, bool top_level_only,
+                     std::string_view attribute) {
     table_input input;
-    input.rows = key_averages(loaded, key);
+    input.rows = key_averages(loaded, key, attribute);
     input.self_running_total_ns = total_average(loaded).self_running_ns;
     input.has_tasks = !loaded.tasks.empty();
     input.health = loaded.health;
     if (top_level_only) drop_inner(input, loaded, key);
+    if (key == average_key::attribute) name_values(input, loaded, attribute);
     if (key != average_key::source_line) return input;
     for (const event_average& row : input.rows) {
         const site_info* site = render::find_site(loaded, row.site);

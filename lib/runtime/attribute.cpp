@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Attributes as the user has them, and what a trace is told of them.
+
+#include <coroscope/attribute.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include <coroscope/detail/task_state.hpp>
+
+#include "attribute_nodes.hpp"
+#include "recorder.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+using detail::carried_attributes;
+using detail::carried_session;
+using detail::make_carried;
+
+void carry(std::uint32_t handle) noexcept {
+    detail::rebind(make_carried(carried_session(this_thread.carried), handle));
+    if (detail::load_gate() != 0) record_attributes(task_of(this_thread.mark), handle);
+}
+
+void fill(attribute_node& node, const char* key, const char* value, std::size_t size) noexcept {
+    const std::size_t key_size = std::strlen(key);
+    const std::size_t kept_key = std::min(key_size, attribute_bytes);
+    const std::size_t kept = std::min(size, attribute_bytes - kept_key);
+    if (kept_key < key_size || kept < size) count_truncated();
+    node.key_bytes = static_cast<std::uint8_t>(kept_key);
+    node.value_bytes = static_cast<std::uint8_t>(kept);
+    std::memcpy(node.text, key, kept_key);
+    if (kept != 0) std::memcpy(node.text + kept_key, value, kept);
+}
+
+// The definition of a node in the session of this thread; its parents' come first.
+void define(attribute_node& node) noexcept {
+    const auto session = static_cast<std::uint16_t>(this_thread.bound_session);
+    if (node.announced.load(std::memory_order_relaxed) == session) return;
+    std::uint32_t parent = 0;
+    if (node.parent != 0) {
+        attribute_node& below = attribute_at(node.parent);
+        define(below);
+        parent = below.serial;
+    }
+    char payload[sizeof(trace::attribute_body) + attribute_bytes];
+    const trace::attribute_body body{parent, node.key_bytes, node.value_bytes, 0};
+    const std::size_t text = std::size_t{node.key_bytes} + node.value_bytes;
+    std::memcpy(payload, &body, sizeof body);
+    std::memcpy(payload + sizeof body, node.text, text);
+    if (write_text(0, record_kind::attribute, node.serial, payload, sizeof body + text))
+        node.announced.store(session, std::memory_order_relaxed);
+}
+
+bool has_key(const attribute_node& node, const char* key, std::size_t size) noexcept {
+    return node.key_bytes == size && std::memcmp(node.text, key, size) == 0;
+}
+
+}  // namespace
+
+std::uint32_t announced_serial(std::uint32_t handle) noexcept {
+    if (handle == 0 || reserve(0) == nullptr) return 0;
+    attribute_node& node = attribute_at(handle);
+    define(node);
+    return node.serial;
+}
+
+void record_attributes(std::uint64_t task, std::uint32_t handle) noexcept {
+    const std::uint32_t serial = announced_serial(handle);
+    const std::uint64_t ticks = now();
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::carries, serial, 0), task, 0);
+}
+
+}  // namespace coroscope::runtime
+
+namespace coroscope::detail {
+
+using namespace runtime;
+
+std::uint32_t begin_attribute(const char* key, const char* value, std::size_t size) noexcept {
+    const std::uint32_t parent = retain_attributes(carried_attributes(this_thread.carried));
+    const std::uint32_t handle = make_attribute(parent);
+    if (handle == 0) {
+        release_attributes(parent);
+        return 0;
+    }
+    fill(attribute_at(handle), key, value, size);
+    carry(handle);
+    return handle;
+}
+
+// Where the context carries something else, the block has left its thread or its task: a frame that is
+// destroyed while it is suspended, by whoever.
+void end_attribute(std::uint32_t handle) noexcept {
+    if (carried_attributes(this_thread.carried) == handle) carry(attribute_at(handle).parent);
+    release_attributes(handle);
+}
+
+}  // namespace coroscope::detail
+
+namespace coroscope {
+
+attribute_value current_attribute(const char* key) noexcept {
+    attribute_value found;
+    const std::size_t size = std::min(std::strlen(key), attribute_bytes);
+    const std::uint32_t kept =
+        runtime::retain_attributes(detail::carried_attributes(detail::this_thread.carried));
+    for (std::uint32_t at = kept; at != 0; at = runtime::attribute_at(at).parent) {
+        const runtime::attribute_node& node = runtime::attribute_at(at);
+        if (!runtime::has_key(node, key, size)) continue;
+        found.found_ = true;
+        found.size_ = node.value_bytes;
+        std::memcpy(found.text_, node.text + size, node.value_bytes);
+        break;
+    }
+    runtime::release_attributes(kept);
+    return found;
+}
+
+}  // namespace coroscope

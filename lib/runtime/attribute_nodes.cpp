@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attribute_nodes.hpp"
+
+#include <new>
+
+#include <coroscope/detail/thread_state.hpp>
+
+namespace coroscope::runtime {
+namespace {
+
+using detail::carried_attributes;
+using detail::carried_session;
+using detail::make_carried;
+
+// Handles and slots.
+
+constexpr unsigned slot_bits = 20;
+constexpr unsigned segment_bits = 10;
+constexpr std::uint32_t slot_mask = (1U << slot_bits) - 1;
+constexpr std::uint32_t segment_slots = 1U << segment_bits;
+constexpr std::uint32_t generation_mask = (1U << (32 - slot_bits)) - 1;
+constexpr std::uint64_t one_generation = std::uint64_t{1} << 32;
+
+constinit std::atomic<attribute_node*> segments[1U << (slot_bits - segment_bits)];
+constinit std::atomic<std::uint32_t> used_slots{1};  // slot 0 is no handle's
+constinit std::atomic<std::uint64_t> free_slots{0};  // count of changes << 32 | first free slot
+constinit std::atomic<std::uint32_t> last_serial{0};
+
+attribute_node& node_of(std::uint32_t slot) noexcept {
+    return segments[slot >> segment_bits].load(
+        std::memory_order_acquire)[slot & (segment_slots - 1)];
+}
+
+constexpr std::uint32_t handle_of(std::uint32_t slot, std::uint64_t life) noexcept {
+    return slot | static_cast<std::uint32_t>((life >> 32) & generation_mask) << slot_bits;
+}
+constexpr bool is_of(std::uint64_t life, std::uint32_t handle) noexcept {
+    return ((life >> 32) & generation_mask) == handle >> slot_bits &&
+           static_cast<std::uint32_t>(life) != 0;
+}
+
+// The count of changes keeps a slot that went and came back in between from being taken for the same.
+std::uint32_t take_free_slot() noexcept {
+    std::uint64_t first = free_slots.load(std::memory_order_acquire);
+    while (static_cast<std::uint32_t>(first) != 0) {
+        const std::uint32_t next =
+            node_of(static_cast<std::uint32_t>(first)).next.load(std::memory_order_relaxed);
+        const std::uint64_t changed = ((first >> 32) + 1) << 32 | next;
+        if (free_slots.compare_exchange_weak(first, changed, std::memory_order_acq_rel,
+                                             std::memory_order_acquire))
+            return static_cast<std::uint32_t>(first);
+    }
+    return 0;
+}
+
+void give_slot(std::uint32_t slot) noexcept {
+    std::uint64_t first = free_slots.load(std::memory_order_relaxed);
+    std::uint64_t changed = 0;
+    do {
+        node_of(slot).next.store(static_cast<std::uint32_t>(first), std::memory_order_relaxed);
+        changed = ((first >> 32) + 1) << 32 | slot;
+    } while (!free_slots.compare_exchange_weak(first, changed, std::memory_order_acq_rel,
+                                               std::memory_order_relaxed));
+}
+
+// Makes sure of the slot's segment. Whoever loses the race gives its own back.
+bool has_segment(std::uint32_t slot) noexcept {
+    std::atomic<attribute_node*>& segment = segments[slot >> segment_bits];
+    if (segment.load(std::memory_order_acquire) != nullptr) return true;
+    auto* made = new (std::nothrow) attribute_node[segment_slots];
+    if (made == nullptr) return false;
+    attribute_node* none = nullptr;
+    if (!segment.compare_exchange_strong(none, made, std::memory_order_acq_rel)) delete[] made;
+    return true;
+}
+
+std::uint32_t take_new_slot() noexcept {
+    std::uint32_t slot = used_slots.load(std::memory_order_relaxed);
+    do {
+        if (slot > slot_mask || !has_segment(slot)) return 0;
+    } while (!used_slots.compare_exchange_weak(slot, slot + 1, std::memory_order_relaxed));
+    return slot;
+}
+
+}  // namespace
+
+std::uint32_t make_attribute(std::uint32_t parent) noexcept {
+    std::uint32_t slot = take_free_slot();
+    if (slot == 0) slot = take_new_slot();
+    if (slot == 0) return 0;
+    attribute_node& node = node_of(slot);
+    node.parent = parent;
+    node.serial = last_serial.fetch_add(1, std::memory_order_relaxed) + 1;
+    node.announced.store(0, std::memory_order_relaxed);
+    const std::uint64_t life = ((node.life.load(std::memory_order_relaxed) >> 32) + 1) << 32 | 1;
+    node.life.store(life, std::memory_order_release);
+    return handle_of(slot, life);
+}
+
+attribute_node& attribute_at(std::uint32_t handle) noexcept { return node_of(handle & slot_mask); }
+
+std::uint64_t retain_carried(std::uint64_t carried) noexcept {
+    if (carried_attributes(carried) == 0) [[likely]]
+        return carried;
+    return make_carried(carried_session(carried), retain_attributes(carried_attributes(carried)));
+}
+
+void replace_carried(std::uint64_t& kept, std::uint64_t carried) noexcept {
+    const std::uint32_t before = carried_attributes(kept);
+    kept = retain_carried(carried);
+    release_attributes(before);
+}
+
+}  // namespace coroscope::runtime
+
+namespace coroscope::detail {
+
+using namespace runtime;
+
+std::uint32_t retain_attributes(std::uint32_t handle) noexcept {
+    if (handle == 0) return 0;
+    std::atomic<std::uint64_t>& life = attribute_at(handle).life;
+    std::uint64_t known = life.load(std::memory_order_acquire);
+    while (is_of(known, handle))
+        if (life.compare_exchange_weak(known, known + 1, std::memory_order_acq_rel,
+                                       std::memory_order_acquire))
+            return handle;
+    return 0;
+}
+
+void release_attributes(std::uint32_t handle) noexcept {
+    while (handle != 0) {
+        attribute_node& node = attribute_at(handle);
+        const std::uint32_t parent = node.parent;
+        if (static_cast<std::uint32_t>(node.life.fetch_sub(1, std::memory_order_acq_rel)) != 1)
+            return;
+        give_slot(handle & slot_mask);
+        handle = parent;
+    }
+}
+
+}  // namespace coroscope::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The attributes that contexts carry. A node is one attribute on top of those that were carried before
+// (its parent); a context names the topmost by a handle. Whoever keeps a handle beyond a block retains it.
+//
+// A handle is a slot and a generation: nodes are reused and never freed, so a handle that outlived
+// its node finds nothing. Lock-free; memory grows by segments up to the limit of slots.
+
+#include <atomic>
+#include <cstdint>
+
+#include <coroscope/attribute.hpp>
+#include <coroscope/context.hpp>
+#include <coroscope/detail/thread_state.hpp>
+
+namespace coroscope::runtime {
+
+struct attribute_node {
+    std::atomic<std::uint64_t> life{0};  ///< generation << 32 | references
+    std::atomic<std::uint32_t> next{0};  ///< while it is free: the next free slot
+    std::uint32_t parent = 0;            ///< handle
+    std::uint32_t serial = 0;            ///< names it in traces; never reused before 2^32 others
+    std::atomic<std::uint16_t> announced{
+        0};  ///< low bits of the generation of the session that knows it
+    std::uint8_t key_bytes = 0;
+    std::uint8_t value_bytes = 0;
+    char text[attribute_bytes];  ///< key, value
+};
+static_assert(sizeof(attribute_node) == 128);
+
+/// A new node with one reference, which takes over the caller's reference to the parent. 0 when memory
+/// or slots are short: the parent's reference stays with the caller.
+std::uint32_t make_attribute(std::uint32_t parent) noexcept;
+
+/// The node of a handle that the caller holds a reference to.
+attribute_node& attribute_at(std::uint32_t handle) noexcept;
+
+using detail::release_attributes;
+using detail::retain_attributes;
+
+/// A carried word that is kept: retains its attributes, and drops them from it where they are gone.
+std::uint64_t retain_carried(std::uint64_t carried) noexcept;
+
+/// The same in place of another such word.
+void replace_carried(std::uint64_t& kept, std::uint64_t carried) noexcept;
+
+/// `kept` = `carried`, with references.
+[[gnu::always_inline]] inline void keep_carried(std::uint64_t& kept,
+                                                std::uint64_t carried) noexcept {
+    if ((kept ^ carried) >> 32 != 0) [[unlikely]]
+        return replace_carried(kept, carried);
+    kept = carried;
+}
+
+/// The kept word is kept no longer: its attributes go.
+[[gnu::always_inline]] inline void drop_carried(std::uint64_t& kept) noexcept {
+    if (kept >> 32 != 0) [[unlikely]]
+        replace_carried(kept, detail::carried_session(kept));
+}
+
+/// Tells the session of this thread what `task` carries from here on, where something records. 0: nothing.
+void record_attributes(std::uint64_t task, std::uint32_t handle) noexcept;
+
+/// The same after a record of its own: only where something is carried.
+inline void record_carried(std::uint64_t task, std::uint64_t carried) noexcept {
+    if (carried >> 32 != 0) [[unlikely]]
+        record_attributes(task, static_cast<std::uint32_t>(carried >> 32));
+}
+
+/// What a context record says of the attributes: their serial, defined in this thread's session. 0: none.
+std::uint32_t announced_serial(std::uint32_t handle) noexcept;
+
+}  // namespace coroscope::runtime

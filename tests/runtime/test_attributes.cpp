@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Attributes follow the work, while something records and while nothing does.
+
+#include <coroscope/attribute.hpp>
+
+#include <coroscope/analysis/averages.hpp>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/awaitables.hpp"
+#include "support/executors.hpp"
+#include "support/foreign.hpp"
+#include "support/recording.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+using manual_task = foreign::manual<foreign::declared>;
+
+std::string current(const char* key) {
+    const attribute_value found = current_attribute(key);
+    return found ? std::string(found.data(), found.size()) : "none";
+}
+
+std::string carried(const recorded& found, std::string_view event,
+                    std::string_view key = "tenant") {
+    const std::uint32_t value =
+        analysis::attribute_value(found.trace, found.event(event).attribute, key);
+    return value == analysis::none ? "none" : found.trace.strings[value];
+}
+
+task<std::string> reads_inside() {
+    COROSCOPE("child");
+    co_return current("tenant");
+}
+
+manual_task hops(slot& into, std::vector<std::string>& seen) {
+    COROSCOPE("around");
+    {
+        const attribute tenant("tenant", "acme");
+        COROSCOPE("inside");
+        seen.push_back(current("tenant"));
+        co_await suspend_into(into);
+        seen.push_back(current("tenant"));
+        seen.push_back(co_await reads_inside());
+    }
+    COROSCOPE("after");
+    seen.push_back(current("tenant"));
+}
+
+manual_task keeps_its_own(slot& into, std::string tenant, int& wrong) {
+    const attribute carries("tenant", tenant);
+    for (int round = 0; round < 50; ++round) {
+        if (current("tenant") != tenant) ++wrong;
+        co_await suspend_into(into);
+    }
+    if (current("tenant") != tenant) ++wrong;
+}
+
+manual_task checks_nothing_is_carried(slot& into, std::vector<std::string>& seen) {
+    seen.push_back(current("tenant"));
+    co_await suspend_into(into);
+    seen.push_back(current("tenant"));
+}
+
+// What a coroutine sees that is created, and first resumed, under somebody's attribute.
+std::vector<std::string> run_hops() {
+    slot place;
+    std::vector<std::string> seen;
+    auto coroutine = hops(place, seen);
+    coroutine.resume();
+    seen.push_back(current("tenant"));
+    std::thread([&] {
+        place.resume();
+        seen.push_back(current("tenant"));
+    }).join();
+    return seen;
+}
+
+const std::vector<std::string> as_it_should{"acme", "none", "acme", "acme", "none", "none"};
+
+}  // namespace
+
+TEST_SUITE("attributes") {
+    TEST_CASE("an attribute is carried to the end of its block, across suspensions and threads") {
+        recording session;
+        CHECK(run_hops() == as_it_should);
+        const recorded found = session.stop();
+        CHECK(carried(found, "around") == "none");
+        CHECK(carried(found, "inside") == "acme");
+        CHECK(carried(found, "child") == "acme");
+        CHECK(carried(found, "after") == "none");
+    }
+
+    TEST_CASE("attributes follow the work while nothing records") {
+        CHECK(run_hops() == as_it_should);
+    }
+
+    TEST_CASE(
+        "the inner of two attributes with one key counts, and other keys are seen beside it") {
+        const attribute outer("tenant", "outer");
+        const attribute request("request", 42);
+        {
+            const attribute inner("tenant", std::string("inner"));
+            CHECK(current("tenant") == "inner");
+            CHECK(current("request") == "42");
+        }
+        CHECK(current("tenant") == "outer");
+        CHECK(current("ten") == "none");
+        CHECK(current("") == "none");
+    }
+
+    TEST_CASE("a task that is resumed under somebody else's attribute does not see it") {
+        slot place;
+        std::vector<std::string> seen;
+        auto coroutine = checks_nothing_is_carried(place, seen);
+        coroutine.resume();
+        {
+            const attribute other("tenant", "other");
+            place.resume();
+            CHECK(current("tenant") == "other");
+        }
+        CHECK(seen == std::vector<std::string>{"none", "none"});
+    }
+
+    TEST_CASE("many coroutines on one thread keep their own") {
+        std::vector<slot> slots(20);
+        std::vector<manual_task> coroutines;
+        int wrong = 0;
+        recording session;
+        for (std::size_t index = 0; index < slots.size(); ++index)
+            coroutines.push_back(
+                keeps_its_own(slots[index], "tenant " + std::to_string(index), wrong));
+        for (auto& each : coroutines) each.resume();
+        for (int round = 0; round < 50; ++round)
+            for (slot& each : slots) each.resume();
+        CHECK(wrong == 0);
+        CHECK(current("tenant") == "none");
+        session.stop();
+    }
+
+    TEST_CASE("work that was started under an attribute keeps it when its block has ended") {
+        recording session;
+        thread_executor pool;
+        executor_adaptor adaptor(pool);
+        std::function<std::string()> later;
+        {
+            const attribute tenant("tenant", "acme");
+            adaptor.execute([] { COROSCOPE("job"); });
+            later = propagate([] {
+                COROSCOPE("callback");
+                return current("tenant");
+            });
+        }
+        CHECK(current("tenant") == "none");
+        CHECK(later() == "acme");
+        pool.join();
+        {
+            COROSCOPE("unrelated");
+        }
+        const recorded found = session.stop();
+        CHECK(carried(found, "job") == "acme");
+        CHECK(carried(found, "callback") == "acme");
+        CHECK(carried(found, "unrelated") == "none");
+    }
+
+    TEST_CASE("a callback that adds an attribute changes nothing for the task it comes from") {
+        recording session;
+        slot place;
+        const auto body = [](slot& into) -> manual_task {
+            const attribute tenant("tenant", "acme");
+            std::thread(propagate([] {
+                const attribute part("tenant", "part");
+                COROSCOPE("in callback");
+            })).join();
+            co_await suspend_into(into);
+            COROSCOPE("in task");
+        };
+        auto coroutine = body(place);
+        coroutine.resume();
+        place.resume();
+        const recorded found = session.stop();
+        CHECK(carried(found, "in callback") == "part");
+        CHECK(carried(found, "in task") == "acme");
+    }
+
+    TEST_CASE(
+        "a frame that is destroyed while it is suspended leaves the destroyer's attributes alone") {
+        slot place;
+        int wrong = 0;
+        const attribute mine("tenant", "mine");
+        {
+            auto coroutine = keeps_its_own(place, "theirs", wrong);
+            coroutine.resume();
+        }
+        CHECK(wrong == 0);
+        CHECK(current("tenant") == "mine");
+    }
+
+    TEST_CASE("a session that starts later knows what is carried already") {
+        slot place;
+        const auto body = [](slot& into) -> manual_task {
+            const attribute tenant("tenant", "acme");
+            const attribute request("request", -7);
+            co_await suspend_into(into);
+            COROSCOPE("in task");
+        };
+        auto coroutine = body(place);
+        coroutine.resume();
+        recording session;
+        place.resume();
+        const recorded found = session.stop();
+        CHECK(carried(found, "in task") == "acme");
+        CHECK(carried(found, "in task", "request") == "-7");
+    }
+
+    TEST_CASE("text that is too long is cut, and no text is a value") {
+        const attribute large("key", std::string(1000, 'x'));
+        CHECK(current("key") == std::string(attribute_bytes - 3, 'x'));
+        const attribute empty("key", "");
+        CHECK(current_attribute("key"));
+        CHECK(current("key").empty());
+    }
+
+    TEST_CASE("attributes are given back: a million of them in turn need no room for a million") {
+        for (int round = 0; round < 1'200'000; ++round) {
+            const attribute request("request", round);
+            if (round % 100'000 == 0) CHECK(current("request") == std::to_string(round));
+        }
+        const attribute last("request", "last");
+        CHECK(current("request") == "last");
+    }
+
+    TEST_CASE("averages tell the values of an attribute apart") {
+        recording session;
+        for (const char* name : {"acme", "initech", "acme"}) {
+            const attribute tenant("tenant", name);
+            COROSCOPE("answer");
+        }
+        {
+            COROSCOPE("answer");
+        }
+        const recorded found = session.stop();
+        std::string rows;
+        for (const auto& row :
+             analysis::key_averages(found.trace, analysis::average_key::attribute, "tenant")) {
+            rows += row.attribute == analysis::none ? "none" : found.trace.strings[row.attribute];
+            rows += " " + std::to_string(row.count) + ", ";
+        }
+        CHECK(rows == "acme 2, initech 1, none 1, ");
+        CHECK(analysis::key_averages(found.trace).size() == 1);
+    }
+}
