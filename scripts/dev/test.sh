@@ -24,7 +24,7 @@ under_thread_sanitizer() {
 }
 
 verb_main() {
-    local kind=release compiler='' folder
+    local kind=release compiler='' folder patience=1
     local -a names=() runner=()
     while [[ $# -gt 0 ]]; do
         case $1 in
@@ -36,10 +36,11 @@ verb_main() {
         esac
         shift
     done
+    [[ $kind == release ]] || patience=5
     [[ $kind != thread ]] || runner=(under_thread_sanitizer)
     use_compiler "$kind" "$compiler"
     require build test "$kind"
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled
-    "${runner[@]}" python3 scripts/run_tests.py "$folder" "${names[@]}"
+    "${runner[@]}" python3 scripts/run_tests.py --patience "$patience" "$folder" "${names[@]}"
 }
