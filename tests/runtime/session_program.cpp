@@ -143,8 +143,8 @@ int run_sequences(arguments given) {
     for (;;) ::pause();
 }
 
-// fill FILE [FILE_SIZE_LIMIT]: records until the trace cannot grow, and a while longer. (Records are lost
-// before that where the session's helper gets no processor.)
+// fill FILE [FILE_SIZE_LIMIT]: records until the trace cannot grow and records are lost, and a while longer.
+// (Where the session's helper gets no processor they are lost before that.)
 int fill(arguments given) {
     if (given[1] != nullptr) {
         const rlimit most{number(given[1]), number(given[1])};
@@ -152,8 +152,8 @@ int fill(arguments given) {
     }
     profile session{{.output = given[0], .all_threads = true}};
     std::uint64_t attempted = 0;
-    for (; session.status().error_number == 0 && attempted < 40'000'000; attempted += 10'000)
-        steps(10'000);
+    const auto full = [&session] { return session.status().error_number != 0 && session.status().lost_records != 0; };
+    for (; !full() && attempted < 40'000'000; attempted += 10'000) steps(10'000);
     steps(10'000);
     attempted += 10'000;
     const session_status status = session.status();
