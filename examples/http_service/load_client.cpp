@@ -12,7 +12,6 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 
-
 #include <algorithm>
 #include <cstdio>
 #include <exception>

@@ -80,7 +80,8 @@ std::uint32_t ticks_256_per(Step step, scratch_recording& scratch) noexcept {
         for (int at = 0; at < per_repetition; ++at) step();
         best = std::min(best, now() - begin);
     }
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(best * 256 / per_repetition, ~std::uint32_t{0}));
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(best * 256 / per_repetition, ~std::uint32_t{0}));
 }
 
 }  // namespace

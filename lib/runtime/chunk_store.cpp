@@ -18,8 +18,8 @@ using trace::thread_body;
 
 namespace {
 
-constexpr std::uint32_t fewest_chunks = 2;  // one for metadata, one for records
-constexpr std::int64_t shortest_span_ns = 20'000;  // two points so far apart tell the rate within 1 %
+constexpr std::uint32_t fewest_chunks = 2;         // one for metadata, one for records
+constexpr std::int64_t shortest_span_ns = 20'000;  // so far apart, two points tell the rate to 1 %
 constexpr long wait_check_ns = 10'000'000;  // policy wait looks again after this, woken or not
 
 std::uint32_t capacity_of(const chunk_store::settings& settings) noexcept {

@@ -25,7 +25,7 @@ public:
         std::uint64_t limit_bytes = 0;  ///< bound of the whole trace, header and metadata included
         std::uint32_t chunk_bytes = 0;  ///< a multiple of 4096
         trace::overflow_policy policy = trace::overflow_policy::drop_newest;
-        bool task_table = false;  ///< make the live-task table (overwrite_oldest)
+        bool task_table = false;    ///< make the live-task table (overwrite_oldest)
         std::uint32_t threads = 0;  ///< that may want a chunk at once when recording starts
     };
 

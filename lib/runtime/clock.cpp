@@ -77,8 +77,8 @@ bool asked_for_monotonic() noexcept {
 }  // namespace
 
 trace::clock_source tick_source() noexcept {
-    static const trace::clock_source found = asked_for_monotonic() ? trace::clock_source::monotonic_ns
-                                                                   : find_tick_source();
+    static const trace::clock_source found =
+        asked_for_monotonic() ? trace::clock_source::monotonic_ns : find_tick_source();
     return found;
 }
 

@@ -41,7 +41,8 @@ trace::buffer profile::stop() noexcept {
     last_ = runtime::session_health(generation_);
     last_.state = session_state::stopped;
     trace::buffer trace = runtime::stop_session(generation_);
-    if (!all_threads_ && detail::carried_session(detail::this_thread.carried) == generation_) carry_session(previous_session_);
+    if (!all_threads_ && detail::carried_session(detail::this_thread.carried) == generation_)
+        carry_session(previous_session_);
     generation_ = 0;
     return trace;
 }

@@ -58,10 +58,10 @@ struct thread_record {
     std::uint32_t label_serial = 0;
     std::uintptr_t stack_low = 0;
     std::uintptr_t stack_bytes = 0;
-    std::atomic<std::uint32_t> busy{0};  ///< generation of the session whose store the thread is using
+    std::atomic<std::uint32_t> busy{0};  ///< generation of the session whose store it is using
     bool refilling = false;              ///< guards against re-entry (signal handlers, allocators)
     runtime::binding bindings[binding_count];
-    runtime::binding* current = nullptr; ///< the one that the thread's cursor belongs to
+    runtime::binding* current = nullptr;  ///< the one that the thread's cursor belongs to
 };
 
 }  // namespace coroscope::detail

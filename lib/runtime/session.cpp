@@ -32,7 +32,8 @@ struct retired_store {
 constinit retired_store* retired = nullptr;
 
 bool held_by_a_thread(std::uint32_t generation) noexcept {
-    for (const detail::thread_record* record = first_thread(); record != nullptr; record = record->next) {
+    for (const detail::thread_record* record = first_thread(); record != nullptr;
+         record = record->next) {
         if (record->busy.load(std::memory_order_acquire) == generation) return true;
         for (const binding& bound : record->bindings) {
             if (bound.generation.load(std::memory_order_acquire) == generation) return true;
@@ -86,7 +87,8 @@ chunk_store::settings store_settings(const profile_options& options) noexcept {
     chunk_store::settings settings;
     settings.path = options.output;
     settings.limit_bytes = options.limit_bytes;
-    settings.chunk_bytes = std::clamp<std::uint32_t>(options.chunk_bytes / 4096 * 4096, 4096, 1U << 20);
+    settings.chunk_bytes =
+        std::clamp<std::uint32_t>(options.chunk_bytes / 4096 * 4096, 4096, 1U << 20);
     settings.policy = static_cast<trace::overflow_policy>(options.policy);
     settings.task_table = options.policy == overflow::overwrite_oldest;
     settings.threads = options.all_threads ? threads_of_process() : 1;
@@ -138,7 +140,8 @@ std::mutex& sessions_mutex() noexcept { return start_mutex; }
 start_result start_session(const profile_options& options) noexcept {
     const std::lock_guard lock(start_mutex);
     detail::thread_state& thread = detail::this_thread;
-    if (register_thread(thread) == nullptr) return {0, "The thread is ending or memory is short.", ENOMEM};
+    if (register_thread(thread) == nullptr)
+        return {0, "The thread is ending or memory is short.", ENOMEM};
     if (effective_session(thread) != nullptr) return {0, already_enabled, EBUSY};
     if (options.all_threads && global_generation().load(std::memory_order_acquire) != 0)
         return {0, already_enabled, EBUSY};
@@ -152,7 +155,9 @@ start_result start_session(const profile_options& options) noexcept {
     if (store == nullptr) return {0, "There is no memory for a session.", ENOMEM};
     if (const int error = store->open(settings); error != 0) {
         delete store;
-        return {0, options.output != nullptr ? "The trace file cannot be created." : "There is no memory for a trace.",
+        return {0,
+                options.output != nullptr ? "The trace file cannot be created."
+                                          : "There is no memory for a trace.",
                 error};
     }
     fill_header(store->header(), options);
@@ -176,8 +181,8 @@ trace::buffer stop_session(std::uint32_t generation) noexcept {
             global_generation().store(0, std::memory_order_release);
     }
     slot->store->header().late_records = slot->late_records.load(std::memory_order_relaxed);
-    __atomic_fetch_add(&slot->store->header().lost_records, slot->lost_records.load(std::memory_order_relaxed),
-                       __ATOMIC_RELAXED);
+    __atomic_fetch_add(&slot->store->header().lost_records,
+                       slot->lost_records.load(std::memory_order_relaxed), __ATOMIC_RELAXED);
     trace::buffer trace = slot->store->close();
     wait_until_unused(generation);
     {
@@ -202,7 +207,8 @@ session_status session_health(std::uint32_t generation) noexcept {
         static_cast<int>(__atomic_load_n(&slot->store->header().write_error, __ATOMIC_RELAXED));
     if (status.error_number != 0) status.message = "The trace cannot grow: records may be lost.";
     const std::lock_guard registry(registry_mutex());
-    for (const detail::thread_record* record = first_thread(); record != nullptr; record = record->next) {
+    for (const detail::thread_record* record = first_thread(); record != nullptr;
+         record = record->next) {
         for (const binding& bound : record->bindings) {
             if (bound.generation.load(std::memory_order_acquire) != generation) continue;
             status.lost_records += __atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED);

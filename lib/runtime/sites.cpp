@@ -50,8 +50,8 @@ void for_each_live_store(const Write& write) noexcept {
 }
 
 void define(chunk_store& store, const string_entry& entry) noexcept {
-    store.append_metadata(0, trace::make_tag(trace::record_kind::string, entry.id, entry.size), entry.text,
-                          entry.size);
+    store.append_metadata(0, trace::make_tag(trace::record_kind::string, entry.id, entry.size),
+                          entry.text, entry.size);
 }
 void define(chunk_store& store, const site_entry& entry) noexcept {
     store.append_metadata(0, trace::make_tag(trace::record_kind::site, entry.id, 0), &entry.body,
@@ -127,7 +127,8 @@ std::size_t slot_of(const void* key, std::size_t probe) noexcept {
 site* find_interned(const void* key) noexcept {
     for (std::size_t probe = 0; probe < interned_slots; ++probe) {
         interned& entry = interned_table[slot_of(key, probe) % interned_slots];
-        const void* present = entry.key.load(std::memory_order_acquire);  // pairs with put_interned()
+        // pairs with put_interned()
+        const void* present = entry.key.load(std::memory_order_acquire);
         if (present == key) return entry.value.load(std::memory_order_relaxed);
         if (present == nullptr) return nullptr;
     }
@@ -165,8 +166,10 @@ void register_locked(site& where) noexcept {
     if (entry == nullptr) return;
     known_sites = entry;
     for_each_live_store([entry](chunk_store& store) { define(store, *entry); });
-    __atomic_store_n(&where.tag, trace::make_tag(trace::record_kind::scope, entry->id, 0), __ATOMIC_RELAXED);
-    __atomic_store_n(&where.duration_limit, site::registered_limit, __ATOMIC_RELEASE);  // pairs with is_registered()
+    __atomic_store_n(&where.tag, trace::make_tag(trace::record_kind::scope, entry->id, 0),
+                     __ATOMIC_RELAXED);
+    // pairs with is_registered()
+    __atomic_store_n(&where.duration_limit, site::registered_limit, __ATOMIC_RELEASE);
 }
 
 }  // namespace
@@ -186,7 +189,8 @@ site* intern_location(const void* location, site_kind kind) noexcept {
     if (site* found = find_interned(key)) return found;
     const std::source_location where = detail::location_at(location);
     const std::string_view name = function_name(where.function_name());
-    const char* label = kind == site_kind::await ? copy_text("co_await in ", name) : copy_text(name, "");
+    const char* label =
+        kind == site_kind::await ? copy_text("co_await in ", name) : copy_text(name, "");
     auto* made = new (std::nothrow) site(label, where, kind);
     if (made == nullptr || !put_interned(key, made)) return nullptr;
     register_locked(*made);
@@ -201,7 +205,8 @@ site* intern_operation(const char* type, const char* operation) noexcept {
     const std::lock_guard lock(mutex);
     if (site* found = find_interned(key)) return found;
     const char* head = *type == '\0' ? "" : copy_text(type, ".");
-    auto* made = new (std::nothrow) site(copy_text(head, operation), std::source_location(), site_kind::operation);
+    auto* made = new (std::nothrow)
+        site(copy_text(head, operation), std::source_location(), site_kind::operation);
     if (made == nullptr || !put_interned(key, made)) return nullptr;
     register_locked(*made);
     return made;
@@ -210,9 +215,11 @@ site* intern_operation(const char* type, const char* operation) noexcept {
 void define_all_sites(chunk_store& store) noexcept {
     const std::lock_guard lock(mutex);
     for (string_entry* bucket : string_table) {
-        for (const string_entry* entry = bucket; entry != nullptr; entry = entry->next) define(store, *entry);
+        for (const string_entry* entry = bucket; entry != nullptr; entry = entry->next)
+            define(store, *entry);
     }
-    for (const site_entry* entry = known_sites; entry != nullptr; entry = entry->next) define(store, *entry);
+    for (const site_entry* entry = known_sites; entry != nullptr; entry = entry->next)
+        define(store, *entry);
 }
 
 }  // namespace coroscope::runtime

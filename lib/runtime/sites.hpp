@@ -16,7 +16,8 @@ namespace coroscope::runtime {
 
 /// Has the site got its id?
 inline bool is_registered(const site& where) noexcept {
-    return __atomic_load_n(&where.duration_limit, __ATOMIC_ACQUIRE) != 0;  // pairs with its registration
+    // pairs with its registration
+    return __atomic_load_n(&where.duration_limit, __ATOMIC_ACQUIRE) != 0;
 }
 
 /// Gives the site its id if it has none. Returns false when memory is short.

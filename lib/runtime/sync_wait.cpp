@@ -7,7 +7,8 @@ namespace coroscope::detail {
 
 void sync_wait_state::wait() noexcept {
     const std::atomic_ref<int> done(done_);
-    while (done.load(std::memory_order_acquire) == 0) done.wait(0, std::memory_order_acquire);  // pairs with set()
+    while (done.load(std::memory_order_acquire) == 0)
+        done.wait(0, std::memory_order_acquire);  // pairs with set()
 }
 
 void sync_wait_state::set() noexcept {

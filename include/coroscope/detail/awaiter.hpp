@@ -42,7 +42,8 @@ using awaiter_of = decltype(get_awaiter(std::declval<Operand>()));
 template <class Operand>
 class operand_slot {
 public:
-    explicit operand_slot(Operand&& operand) : awaiter_(get_awaiter(static_cast<Operand&&>(operand))) {}
+    explicit operand_slot(Operand&& operand)
+        : awaiter_(get_awaiter(static_cast<Operand&&>(operand))) {}
     auto& awaiter() noexcept { return awaiter_; }
 
 private:
@@ -51,7 +52,8 @@ private:
 
 /// Keeps an awaitable that was made for the await (by the promise's own await_transform or
 /// final_suspend), and its awaiter if that is another object. Never moved.
-template <class Awaitable, bool Own = !has_member_co_await<Awaitable> && !has_free_co_await<Awaitable>>
+template <class Awaitable,
+          bool Own = !has_member_co_await<Awaitable> && !has_free_co_await<Awaitable>>
 class made_slot {
 public:
     template <class Make>

@@ -22,7 +22,8 @@ concept owned_awaiter = requires(Awaiter& awaiter) { awaiter.coroscope_child(); 
 /// the call threw or returned false, the task runs on.
 class suspension {
 public:
-    explicit suspension(task_state& task) noexcept : task_(&task), active_(suspend_task(task, leaving_)) {}
+    explicit suspension(task_state& task) noexcept
+        : task_(&task), active_(suspend_task(task, leaving_)) {}
     suspension(const suspension&) = delete;
     suspension& operator=(const suspension&) = delete;
     ~suspension() {
@@ -108,7 +109,8 @@ template <class Promise, class Slot>
 class initial_awaiter {
 public:
     template <class Make>
-    initial_awaiter(task_state& task, Make&& make) : slot_(static_cast<Make&&>(make)), task_(&task) {}
+    initial_awaiter(task_state& task, Make&& make)
+        : slot_(static_cast<Make&&>(make)), task_(&task) {}
     initial_awaiter(const initial_awaiter&) = delete;
     initial_awaiter& operator=(const initial_awaiter&) = delete;
 
@@ -120,11 +122,13 @@ public:
 
     template <class Handle>
     auto await_suspend(Handle handle) {
-        return slot_.awaiter().await_suspend(std::coroutine_handle<Promise>::from_address(handle.address()));
+        return slot_.awaiter().await_suspend(
+            std::coroutine_handle<Promise>::from_address(handle.address()));
     }
 
     decltype(auto) await_resume() {
-        if ((task_->flags & task_started) == 0 || (task_->flags & task_entered) != 0) resume_task(*task_);
+        if ((task_->flags & task_started) == 0 || (task_->flags & task_entered) != 0)
+            resume_task(*task_);
         return resume_value(slot_.awaiter());
     }
 
@@ -139,7 +143,8 @@ template <class Promise, class Slot>
 class final_awaiter {
 public:
     template <class Make>
-    final_awaiter(task_state& task, Make&& make) noexcept : slot_(static_cast<Make&&>(make)), task_(&task) {}
+    final_awaiter(task_state& task, Make&& make) noexcept
+        : slot_(static_cast<Make&&>(make)), task_(&task) {}
     final_awaiter(const final_awaiter&) = delete;
     final_awaiter& operator=(const final_awaiter&) = delete;
 

@@ -11,7 +11,8 @@ namespace coroscope::detail {
 
 static_assert(sizeof(std::source_location) == sizeof(const void*));
 
-[[gnu::always_inline]] inline const void* location_address(const std::source_location& where) noexcept {
+[[gnu::always_inline]] inline const void*
+location_address(const std::source_location& where) noexcept {
     return std::bit_cast<const void*>(where);
 }
 inline std::source_location location_at(const void* address) noexcept {

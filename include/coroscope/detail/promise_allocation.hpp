@@ -22,8 +22,8 @@ template <class Promise>
 concept has_own_new = requires(std::size_t bytes) { Promise::operator new(bytes); };
 
 template <class Promise, class... Parameters>
-concept has_parameter_new = sizeof...(Parameters) > 0 &&
-    requires(std::size_t bytes, Parameters&&... parameters) {
+concept has_parameter_new =
+    sizeof...(Parameters) > 0 && requires(std::size_t bytes, Parameters&&... parameters) {
         Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...);
     };
 
@@ -47,12 +47,14 @@ struct promise_allocation : promise_failure<Promise> {
     template <class... Parameters>
         requires(has_parameter_new<Promise, Parameters...> && !has_failure_object<Promise>)
     static void* operator new(std::size_t bytes, Parameters&&... parameters) {
-        return note_frame(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...), bytes);
+        return note_frame(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...),
+                          bytes);
     }
     template <class... Parameters>
         requires(has_parameter_new<Promise, Parameters...> && has_failure_object<Promise>)
     static void* operator new(std::size_t bytes, Parameters&&... parameters) noexcept {
-        return note_frame(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...), bytes);
+        return note_frame(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...),
+                          bytes);
     }
 
     static void* operator new(std::size_t bytes)

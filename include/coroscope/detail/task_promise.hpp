@@ -51,7 +51,9 @@ public:
     explicit task_final_awaiter(continuation& next) noexcept : next_(&next) {}
 
     bool await_ready() const noexcept { return false; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept { return next_->handle; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
+        return next_->handle;
+    }
     void await_resume() const noexcept {}
 
     /// Names this awaiter as one whose other side is ours.
@@ -159,7 +161,8 @@ public:
     void coroscope_child() const noexcept {}
     /// From an instrumented coroutine: awaiter and awaited change places in one recorded moment.
     template <class Handle>
-    std::coroutine_handle<> coroscope_transfer(Handle awaiter, task_state& awaiter_task) const noexcept {
+    std::coroutine_handle<> coroscope_transfer(Handle awaiter,
+                                               task_state& awaiter_task) const noexcept {
         using promise = coroscope::instrumented<task_promise<T>>;
         auto& child = std::coroutine_handle<promise>::from_address(frame_.address()).promise();
         frame_.promise().next = {awaiter, &awaiter_task};
@@ -228,7 +231,8 @@ private:
 };
 
 template <class Awaitable>
-using await_result = decltype(resume_value(std::declval<std::add_lvalue_reference_t<awaiter_of<Awaitable>>>()));
+using await_result =
+    decltype(resume_value(std::declval<std::add_lvalue_reference_t<awaiter_of<Awaitable>>>()));
 
 template <class Awaitable>
 sync_waiter<await_result<Awaitable>> wait_for(Awaitable&& awaitable, sync_wait_state&) {
