@@ -52,8 +52,6 @@ std::uint32_t wait_for_chunk(store_parts& parts, store_helper& helper) noexcept 
 
 }  // namespace
 
-chunk_store::~chunk_store() = default;
-
 int chunk_store::open(const settings& wanted) noexcept {
     const std::uint32_t capacity = capacity_of(wanted);
     if (capacity < fewest_chunks || state_ != nullptr) return EINVAL;

@@ -32,7 +32,6 @@ public:
     chunk_store() noexcept = default;
     chunk_store(const chunk_store&) = delete;
     chunk_store& operator=(const chunk_store&) = delete;
-    ~chunk_store();
 
     /// Creates the trace, its first free chunks and the helper thread. Returns 0 or an errno; a
     /// trace file that cannot be created is an error, one that cannot grow later is not (the store
