@@ -4,10 +4,11 @@
 // Export to Chrome's JSON trace format, which Perfetto, DevTools, speedscope and others open.
 //
 // Two processes stand in the file. The first holds the threads: on-stack scopes and the slices of
-// tasks. The second holds the tasks, each on a lane from its first wake to its end, with its
-// in-frame scopes and its awaits inside; lanes are used again by later tasks. Arrows lead from a
-// spawn and from a wake to the slice that followed. What does not nest on its lane goes to a lane
-// beside it: two complete events never overlap on one lane.
+// tasks. The second holds the tasks, each on a lane of its spawn site from its first wake to its
+// end, with its in-frame scopes inside, and innermost its awaits and the times it was queued; lanes
+// are used again by later tasks. Arrows lead from a spawn and from a wake to the slice that
+// followed. What does not nest on its lane goes to a lane beside it: two complete events never
+// overlap on one lane.
 //
 // The writer streams: it holds a buffer of 1 MiB and, beside the loaded trace, a few bytes per task
 // and slice.
