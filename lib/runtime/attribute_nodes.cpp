@@ -20,7 +20,6 @@ constexpr unsigned segment_bits = 10;
 constexpr std::uint32_t slot_mask = (1U << slot_bits) - 1;
 constexpr std::uint32_t segment_slots = 1U << segment_bits;
 constexpr std::uint32_t generation_mask = (1U << (32 - slot_bits)) - 1;
-constexpr std::uint64_t one_generation = std::uint64_t{1} << 32;
 
 constinit std::atomic<attribute_node*> segments[1U << (slot_bits - segment_bits)];
 constinit std::atomic<std::uint32_t> used_slots{1};  // slot 0 is no handle's

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace coroscope::analysis::loading {
 
@@ -22,6 +23,7 @@ struct stretch {
     std::uint32_t task = none;
     std::uint32_t attribute = none;
     bool holds = true;
+    std::size_t place = 0;  // in a task's list: which came first, where times are equal
 };
 using history = std::vector<stretch>;
 
@@ -47,10 +49,9 @@ public:
         for (const carry_op& op : records_.ops)
             if (op.thread < loaded_.threads.size()) take(op);
         for (history& each : of_task_)
-            std::stable_sort(each.begin(), each.end(),
-                             [](const stretch& left, const stretch& right) {
-                                 return left.time_ns < right.time_ns;
-                             });
+            std::sort(each.begin(), each.end(), [](const stretch& left, const stretch& right) {
+                return std::pair(left.time_ns, left.place) < std::pair(right.time_ns, right.place);
+            });
         for (std::size_t task = 0; task < of_task_.size(); ++task)
             loaded_.tasks[task].attribute = first_of(of_task_[task]);
         for (event& each : loaded_.events) each.attribute = of(each);
@@ -94,7 +95,7 @@ private:
             nested.back().attribute = attribute;
         } else {
             history& own = op.task < of_task_.size() ? of_task_[op.task] : of_thread_[op.thread];
-            own.push_back({op.time_ns, op.task, attribute});
+            own.push_back({op.time_ns, op.task, attribute, true, own.size()});
             return;
         }
         stretch now = nested.empty() ? stretch{0, none, none, false} : nested.back();
