@@ -176,6 +176,23 @@ inline constexpr bool is_instrumented = false;
 template <class Promise>
 inline constexpr bool is_instrumented<instrumented<Promise>> = true;
 
+}  // namespace COROSCOPE_ABI
+
+namespace detail {
+
+/// The promise of the coroutines that these traits are for, instrumented. The macros below ask for it so,
+/// because inside the traits the type's own name would be looked up in namespace std first.
+template <class Traits>
+struct instrumented_result;
+template <class Result, class... Parameters>
+struct instrumented_result<std::coroutine_traits<Result, Parameters...>> {
+    using type = instrumented<typename Result::promise_type>;
+};
+
+}  // namespace detail
+
+inline namespace COROSCOPE_ABI {
+
 #else
 
 template <class Promise>
@@ -194,7 +211,8 @@ using instrumented = Promise;
 #define COROSCOPE_INSTRUMENT_COROUTINE(...)                                                        \
     template <class... CoroscopeParameters>                                                        \
     struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                            \
-        using promise_type = ::coroscope::instrumented<typename __VA_ARGS__::promise_type>;        \
+        using promise_type =                                                                       \
+            typename ::coroscope::detail::instrumented_result<coroutine_traits>::type;             \
     };                                                                                             \
     static_assert(::coroscope::is_instrumented<std::coroutine_traits<__VA_ARGS__>::promise_type>,  \
                   "another specialisation of std::coroutine_traits is in the way")
@@ -203,7 +221,8 @@ using instrumented = Promise;
 #define COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE(parameters, ...)                                   \
     template <COROSCOPE_DETAIL_UNWRAP parameters, class... CoroscopeParameters>                    \
     struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                            \
-        using promise_type = ::coroscope::instrumented<typename __VA_ARGS__::promise_type>;        \
+        using promise_type =                                                                       \
+            typename ::coroscope::detail::instrumented_result<coroutine_traits>::type;             \
     }
 #define COROSCOPE_DETAIL_UNWRAP(...) __VA_ARGS__
 

@@ -14,10 +14,29 @@
 #include "support/foreign.hpp"
 #include "support/recording.hpp"
 
+// A library whose namespace has the name of one of std's: inside std its own would be hidden.
+namespace chrono {
+template <class T>
+struct once {
+    struct promise_type {
+        once get_return_object() noexcept { return {&value}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_always final_suspend() const noexcept { return {}; }
+        void unhandled_exception() const noexcept {}
+        void return_value(T result) noexcept { value = result; }
+        T value{};
+    };
+    T* value;
+};
+}  // namespace chrono
+COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), chrono::once<T>);
+
 using namespace coroscope;
 using namespace coroscope::test;
 
 namespace {
+
+chrono::once<int> once() { co_return 3; }
 
 template <class Way>
 foreign::lazy<int, Way> lazy_leaf(int value) {
@@ -254,5 +273,11 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(std::coroutine_handle<promise>::from_promise(again.promise()) == coroutine.handle);
         coroutine.resume();
         CHECK(again.done());
+    }
+
+    TEST_CASE("a type is instrumented from outside whatever its namespace is called") {
+        recording session;
+        CHECK(*once().value == 3);
+        CHECK(session.stop().task("once").state == analysis::task_state::finished);
     }
 }
