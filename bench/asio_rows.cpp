@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <utility>  // for awaitable.hpp of Boost 1.74, too
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>

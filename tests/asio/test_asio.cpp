@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>  // for awaitable.hpp of Boost 1.74, too
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -16,6 +17,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/version.hpp>
 #include <doctest/doctest.h>
 
 #include <coroscope/analysis/analysis.hpp>
@@ -125,6 +127,10 @@ TEST_CASE("work posted behind busy work is queued for as long as that runs") {
 }
 
 TEST_CASE("a coroutine that awaits another on a pool is suspended meanwhile, and woken by it") {
+    if (BOOST_VERSION < 107500) {
+        MESSAGE("SKIP: Asio of Boost 1.74 does not tell where such a child starts and ends");
+        return;
+    }
     int sum = 0;
     const auto loaded = record([&sum] {
         net::io_context io;
