@@ -7,6 +7,9 @@
 //   COROSCOPE_MAX_LEVEL   scopes above this level are compiled out (default 9, the highest level).
 //   COROSCOPE_CATEGORIES  which categories are compiled in: "*" (default), "net,db" (only these) or
 //                         "*,-cache" (all but these). Unnamed scopes have the category "".
+//   COROSCOPE_FIBERS      1: fibers change threads inside functions with scopes, and the compiler may keep
+//                         the address of a thread-local across a call: read it out of line. Default 0,
+//                         which is right for g++ and for clang from 19 on; docs/decisions/0008 says why.
 
 #ifndef COROSCOPE_ENABLED
 #define COROSCOPE_ENABLED 1
@@ -18,6 +21,10 @@
 
 #ifndef COROSCOPE_CATEGORIES
 #define COROSCOPE_CATEGORIES "*"
+#endif
+
+#ifndef COROSCOPE_FIBERS
+#define COROSCOPE_FIBERS 0
 #endif
 
 // What changes layouts with COROSCOPE_ENABLED stands in an inline namespace of its own, so that

@@ -33,8 +33,7 @@ public:
     job_run& operator=(const job_run&) = delete;
 
 private:
-    resumer before_;
-    std::uint64_t task_;
+    task_state state_;
     int exceptions_;
 };
 

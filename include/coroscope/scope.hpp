@@ -27,7 +27,7 @@ COROSCOPE_API COROSCOPE_NO_PLT void end_scope(site& where, const scope_start* st
 /// Begins a scope the careful way: an unregistered thread or a machine without a usable counter.
 COROSCOPE_API void begin_scope_slow(scope_start* start) noexcept;
 
-[[gnu::always_inline]] inline void begin_scope(scope_start& start) noexcept {
+COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start) noexcept {
     const std::int32_t gate = load_gate();
     if (gate == 0) [[likely]] {
         start.ticks = 0;

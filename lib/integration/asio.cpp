@@ -34,9 +34,13 @@ struct thread_asio {
 thread_local constinit thread_asio here;
 
 // The task's context becomes the thread's.
-void install_task(const task* entered) noexcept {
+void install_task(frame& inside, const task* entered) noexcept {
+    inside.link.task = entered->id;
+    inside.link.carried = detail::carried_session(entered->carried);
+    inside.link.announced = entered->announced;
+    detail::set_flags(inside.link, detail::task_any_frame);
     const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
-    detail::install((entered->id << trace::mark_thread_bits) | thread, entered->carried, &detail::any_frame);
+    detail::install((entered->id << trace::mark_thread_bits) | thread, entered->carried, &inside.link);
 }
 
 // The thread runs the task inside this frame from here on. The task's session comes first and the
@@ -44,17 +48,17 @@ void install_task(const task* entered) noexcept {
 template <class Record>
 void enter(frame& inside, task* entered, const Record& write) noexcept {
     inside.running = retain(entered);
-    inside.before = detail::current_resumer();
+    inside.link.before = detail::current_resumer();
     if (this_thread.carried != entered->carried) detail::rebind(entered->carried);
     if (load_gate() != 0) write();
-    install_task(entered);
+    install_task(inside, entered);
 }
 
 // The task's slice in this frame is over, though the invocation that began it goes on: what follows
 // in it is Asio's, and may be another invocation, of the same task too.
 void depart(frame& inside) noexcept {
     inside.continued = true;
-    detail::restore(inside.before);
+    detail::restore(inside.link.before);
 }
 
 void push(frame& inside) noexcept {
@@ -74,8 +78,8 @@ void leave(frame& inside, std::uint32_t flags) noexcept {
     task* left = inside.running;
     if (left == nullptr) return;
     if (!inside.continued) {
-        finish(*left, flags, task_of(inside.before.mark));
-        detail::restore(inside.before);
+        finish(*left, flags, task_of(inside.link.before.mark));
+        detail::restore(inside.link.before);
     }
     inside.running = nullptr;
     release(left);
@@ -93,7 +97,7 @@ void await_child(const location& spawn, task& child, std::uint64_t ticks) noexce
     child.awaiter_serial = ++waiting.serial;
     const std::uint32_t site = operation_site("", "co_spawn");
     if (char* at = reserve_for(waiting)) {
-        write_record(at, ticks, make_tag(record_kind::suspend, site, 0), waiting.id, task_of(inside->before.mark));
+        write_record(at, ticks, make_tag(record_kind::suspend, site, 0), waiting.id, task_of(inside->link.before.mark));
         write_record(at + 32, ticks, make_tag(record_kind::awaiting, 0, 0), waiting.id, child.id);
     }
     depart(*inside);
@@ -141,7 +145,7 @@ void suspend(frame& inside, tracked_handler& handler, const char* type, const ch
     const std::uint64_t ticks = now();
     keep_carried(waiting.carried, this_thread.carried);
     if (char* at = reserve_for(waiting)) {
-        write_record(at, ticks, make_tag(record_kind::suspend, site, 0), waiting.id, task_of(inside.before.mark));
+        write_record(at, ticks, make_tag(record_kind::suspend, site, 0), waiting.id, task_of(inside.link.before.mark));
         if (is_executor_work(operation)) write_self_wake(at + 32, ticks, waiting.id);
     }
     depart(inside);
@@ -159,9 +163,9 @@ void replace_await(frame& inside, tracked_handler& handler, const char* type, co
     if (char* at = reserve_for(waiting)) {
         write_record(at, ticks, make_tag(record_kind::cancel, 0, 0), waiting.id, 0);
         write_record(at + 32, ticks, make_tag(record_kind::suspend, site, 0), waiting.id,
-                     task_of(inside.before.mark));
+                     task_of(inside.link.before.mark));
     }
-    detail::restore(inside.before);
+    detail::restore(inside.link.before);
     inside.by_timer = false;
     await_operation(waiting, handler);
 }
@@ -182,7 +186,7 @@ void spawn_child(tracked_handler& handler, location* spawn, const char* type, co
 
 // A co_spawn child has run to its end and posts its result back.
 void end_child(frame& inside, tracked_handler& handler) noexcept {
-    finish(*inside.running, 0, task_of(inside.before.mark));
+    finish(*inside.running, 0, task_of(inside.link.before.mark));
     depart(inside);
     handler.task_ = retain(inside.running);
     handler.role_ = role::back;
@@ -293,7 +297,7 @@ void completion::begin() noexcept {
     asio::enter(frame_, resumed, [&] {
         const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
         if (wake_ != 0) record(*resumed, record_kind::wake, wake_, 0, thread, 0);
-        record(*resumed, record_kind::resume, now(), 0, 0, task_of(frame_.before.mark));
+        record(*resumed, record_kind::resume, now(), 0, 0, task_of(frame_.link.before.mark));
     });
 }
 
@@ -317,3 +321,15 @@ void completion::drop() noexcept {
 }
 
 }  // namespace coroscope::asio
+
+namespace coroscope::detail {
+
+void swap_stack_place(stack_place& place) noexcept {
+    asio::thread_asio& here = asio::here;
+    const stack_place before{{here.running, here.locations}};
+    here.running = static_cast<asio::frame*>(place.words[0]);
+    here.locations = static_cast<asio::location*>(place.words[1]);
+    place = before;
+}
+
+}  // namespace coroscope::detail

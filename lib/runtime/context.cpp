@@ -11,6 +11,7 @@
 #include <coroscope/executor_adaptor.hpp>
 
 #include "attribute_nodes.hpp"
+#include "frames.hpp"
 #include "recorder.hpp"
 
 namespace coroscope {
@@ -67,9 +68,10 @@ context current_context() noexcept {
             retain_attributes(detail::carried_attributes(this_thread.carried))};
 }
 
+// The frame stays: it tells what the context was put on top of.
 context_guard::context_guard(const context& next) noexcept
     : installed_(next), previous_(current_context()), previous_frame_(this_thread.frame) {
-    switch_context(installed_, nullptr, 0);
+    switch_context(installed_, this_thread.frame, 0);
 }
 
 context_guard::~context_guard() {
@@ -78,6 +80,13 @@ context_guard::~context_guard() {
 }
 
 namespace detail {
+
+void record_context(const resumer& next, std::uint64_t previous) noexcept {
+    const std::uint32_t serial = announced_serial(carried_attributes(next.carried));
+    const std::uint64_t ticks = now();
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::context, serial, 0), task_of(next.mark), previous);
+}
 
 job_stamp post_job(const void* location) noexcept {
     const job_stamp job{new_task_id(), current_context()};
@@ -93,18 +102,20 @@ job_stamp post_job(const void* location) noexcept {
     return job;
 }
 
-job_run::job_run(const job_stamp& job) noexcept
-    : task_(job.task), exceptions_(std::uncaught_exceptions()) {
-    before_ = current_resumer();
+job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exceptions()) {
+    state_.task = job.task;
+    state_.before = current_resumer();
     const context next(job.task, job.poster.session, retain_attributes(job.poster.attributes));
     install_session(next);
+    state_.carried = carried_session(this_thread.carried);
+    state_.announced = static_cast<std::uint16_t>(this_thread.bound_session);
     if (load_gate() != 0) {
         const std::uint64_t ticks = now();
         if (char* at = reserve())
-            write_record(at, ticks, make_tag(record_kind::resume, 0, 0), task_,
-                         task_of(before_.mark));
+            write_record(at, ticks, make_tag(record_kind::resume, 0, 0), state_.task,
+                         task_of(state_.before.mark));
     }
-    install_context(next, nullptr);
+    install_context(next, &state_);
 }
 
 job_run::~job_run() {
@@ -114,9 +125,9 @@ job_run::~job_run() {
         if (char* at = reserve())
             write_record(at, ticks,
                          make_tag(record_kind::finish, 0, failed ? trace::finish_exception : 0U),
-                         task_, task_of(before_.mark));
+                         state_.task, task_of(state_.before.mark));
     }
-    restore(before_);
+    restore(state_.before);
 }
 
 void cancel_job(const job_stamp& job) noexcept {

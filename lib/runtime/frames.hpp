@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <coroscope/detail/export.hpp>
+// What the recording functions share about the stacks and frames of tasks.
+
+#include <cstdint>
+
 #include <coroscope/detail/task_state.hpp>
+#include <coroscope/fiber.hpp>
+#include <coroscope/trace/format.hpp>
 
 namespace coroscope::detail {
 
-/// Stands in thread_state::frame while a task runs whose coroutine frames cannot be told apart (an
-/// Asio handler): any scope in a frame then belongs to the running task.
-extern task_state any_frame;
+/// Writes one transition of a task that runs on this thread or is about to; announces it if need be.
+void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id, std::uint32_t value,
+                       std::uint64_t other) noexcept;
+
+/// Tells that scopes belong to this context from here on.
+void record_context(const resumer& next, std::uint64_t previous) noexcept;
+
+/// Exchanges what an integration keeps per thread, though it belongs to the stack that the thread runs.
+void swap_stack_place(stack_place& place) noexcept;
 
 }  // namespace coroscope::detail

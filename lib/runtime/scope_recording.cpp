@@ -28,11 +28,26 @@ bool on_stack(const void* address) noexcept {
 // task's own scope, however often it was suspended.
 bool in_running_frame(const void* address) noexcept {
     const task_state* frame = this_thread.frame;
-    if (frame == nullptr) return false;
-    if (frame == &any_frame) return true;
+    if (frame == nullptr || frame->task != task_of(this_thread.mark)) return false;
+    if ((frame->flags & task_any_frame) != 0) return true;
     const auto offset = reinterpret_cast<std::uintptr_t>(address) -
                         reinterpret_cast<std::uintptr_t>(frame_address(*frame));
     return frame_address(*frame) != nullptr && offset < frame_bytes(*frame);
+}
+
+// On the stack of the fiber that runs here. Where only the stack's end is known, it begins at this very
+// call: whatever lives on a stack lives above what was called last.
+[[gnu::noinline]] bool on_fiber_stack(const void* address) noexcept {
+    const fiber_state* fiber = this_thread.fiber;
+    if (fiber == nullptr) return false;
+    const auto place = reinterpret_cast<std::uintptr_t>(address);
+    if (fiber->stack_low == 0 && place < reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) return false;
+    return place - fiber->stack_low < fiber->stack_bytes;
+}
+
+// Is what runs now a task in a slice of its own, and no context on top of it?
+bool in_slice() noexcept {
+    return this_thread.frame != nullptr && this_thread.frame->task == task_of(this_thread.mark);
 }
 
 // Acquire, because the tag is read after it; free on x86.
@@ -68,8 +83,13 @@ void write_scope(std::uint32_t id, const finished_scope& scope) noexcept {
     }
 }
 
-std::uint32_t frame_flags(const void* address) noexcept {
+// A scope that began on the running fiber's stack after its last switch ran on this thread throughout.
+std::uint32_t frame_flags(const void* address, std::uint64_t start_ticks) noexcept {
     if (on_stack(address)) return 0;
+    if (on_fiber_stack(address)) {
+        if (start_ticks > this_thread.fiber->left_ticks) return 0;
+        return trace::scope_in_frame | (in_slice() ? trace::scope_exact : 0U);
+    }
     return trace::scope_in_frame | (in_running_frame(address) ? trace::scope_exact : 0U);
 }
 
@@ -78,7 +98,7 @@ std::uint32_t frame_flags(const void* address) noexcept {
     if (register_thread(this_thread) == nullptr) return;
     if (load_gate() < 0) end = careful_now();
     const std::uint32_t id = site_id(where);
-    finished_scope scope{start->ticks, end - start->ticks, start->mark, frame_flags(start)};
+    finished_scope scope{start->ticks, end - start->ticks, start->mark, frame_flags(start, start->ticks)};
     if (end < start->ticks) scope.duration = 0;
     if ((scope.flags & trace::scope_exact) != 0)
         scope.mark = trace::make_mark(task_of(this_thread.mark), trace::mark_thread(start->mark));
@@ -136,7 +156,7 @@ void begin_range(range_start& range, const char* label, std::size_t size) noexce
 void end_range(const range_start& range) noexcept {
     const std::uint64_t end = now();
     finished_scope scope{range.start.ticks, end - range.start.ticks, range.start.mark,
-                         trace::scope_dynamic | trace::scope_explicit | frame_flags(&range)};
+                         trace::scope_dynamic | trace::scope_explicit | frame_flags(&range, range.start.ticks)};
     clip(scope, end);
     write_scope(range.label, scope);
 }

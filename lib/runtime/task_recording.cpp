@@ -12,8 +12,6 @@
 
 namespace coroscope::detail {
 
-constinit task_state any_frame{};
-
 namespace {
 
 using namespace runtime;
@@ -58,6 +56,10 @@ void put_in_table(const task_state& task, std::uint64_t ticks, std::uint32_t fla
     keep_in_task_table({task.task, ticks, parent_of(task), spawn_site_id(task), flags});
 }
 
+std::uint32_t kind_flags(const task_state& task) noexcept {
+    return (task.flags & task_fiber) != 0 ? trace::spawn_fiber : 0U;
+}
+
 bool keeps_table() noexcept { return (load_gate() & gate_task_table) != 0; }
 
 void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t flags) noexcept {
@@ -69,9 +71,10 @@ void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t 
 // announced, its spawn time unknown.
 [[gnu::noinline]] char* announce(task_state& task, char* at) noexcept {
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
-    write_spawn(at, task, 0, trace::spawn_adopted);
+    const std::uint32_t flags = trace::spawn_adopted | kind_flags(task);
+    write_spawn(at, task, 0, flags);
     record_carried(task.task, task.carried);
-    if (keeps_table()) put_in_table(task, 0, trace::spawn_adopted);
+    if (keeps_table()) put_in_table(task, 0, flags);
     return reserve();
 }
 
@@ -90,7 +93,7 @@ std::uint32_t end_flags(const task_state& task) noexcept {
 
 std::uint64_t record_spawn(task_state& task, bool started) noexcept {
     const std::uint64_t ticks = now();
-    const std::uint32_t flags = started ? trace::spawn_started | trace::spawn_ready : 0U;
+    const std::uint32_t flags = kind_flags(task) | (started ? trace::spawn_started | trace::spawn_ready : 0U);
     char* at = reserve();
     if (at == nullptr) return ticks;
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
@@ -165,6 +168,12 @@ void record_destroyed(task_state& task) noexcept {
 }
 
 }  // namespace
+
+void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id, std::uint32_t value,
+                       std::uint64_t other) noexcept {
+    const std::uint64_t ticks = now();
+    if (char* at = reserve_for(task)) write_record(at, ticks, make_tag(kind, id, value), task.task, other);
+}
 
 std::uint64_t refill_task_ids() noexcept {
     const std::uint64_t first =

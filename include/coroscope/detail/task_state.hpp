@@ -21,8 +21,8 @@
 #include <coroscope/site.hpp>
 
 // clang may keep the address of a thread-local across a suspension point of the coroutine that it
-// inlined the access into; g++ computes it anew.
-#if defined(__clang__)
+// inlined the access into; g++ computes it anew. On a fiber any call may be a change of threads.
+#if defined(__clang__) || COROSCOPE_FIBERS
 #define COROSCOPE_CONTEXT_SWITCH [[gnu::noinline]] inline
 #else
 #define COROSCOPE_CONTEXT_SWITCH [[gnu::always_inline]] inline
@@ -52,6 +52,8 @@ enum task_flags : std::uint8_t {
     task_finished = 1U << 3,
     task_started = 1U << 4,    ///< ran at least once
     task_installed = 1U << 5,  ///< its context is the thread's while it runs; `before` is what to restore
+    task_fiber = 1U << 6,      ///< it is a fiber
+    task_any_frame = 1U << 7,  ///< its coroutine frames cannot be told apart: any frame is its own
 };
 
 struct task_state {

@@ -9,12 +9,14 @@
 
 #include <cstdint>
 
+#include <coroscope/config.hpp>
 #include <coroscope/context.hpp>
 #include <coroscope/detail/export.hpp>
 #include <coroscope/detail/ticks.hpp>
 
 namespace coroscope::detail {
 
+struct fiber_state;
 struct task_state;
 struct thread_record;
 
@@ -37,7 +39,8 @@ struct thread_state {
     char* limit = nullptr;          ///< records may begin below it; null: go the slow way
     std::uintptr_t stack_low = 0;   ///< lowest address of the thread's stack
     std::uintptr_t stack_bytes = 0;
-    task_state* frame = nullptr;    ///< the running coroutine's state; null outside instrumented ones
+    task_state* frame = nullptr;    ///< the running task's state; null outside instrumented ones. Of another
+                                    ///< task than `mark` where a context was put on top of it
     void* handover_target = nullptr;    ///< frame that a symmetric transfer on this thread resumes now
     std::uint64_t handover_ticks = 0;
     thread_record* record = nullptr;    ///< the registry's entry, null until the thread is registered
@@ -45,6 +48,7 @@ struct thread_state {
     void* new_frame = nullptr;          ///< the coroutine frame allocated last, for its promise to find
     std::uint64_t new_frame_bytes = 0;
     std::uint64_t carried = 0;          ///< the current context's session | attributes << 32
+    fiber_state* fiber = nullptr;       ///< the fiber whose stack the thread runs
 };
 static_assert(sizeof(thread_state) <= 128, "initial-exec thread-locals must stay small");
 
@@ -64,9 +68,16 @@ constexpr std::uint32_t carried_attributes(std::uint64_t carried) noexcept {
     return static_cast<std::uint32_t>(carried >> 32);
 }
 
+// How code that is inlined into the user's functions reaches the thread-local state; see COROSCOPE_FIBERS.
+#if COROSCOPE_FIBERS
+#define COROSCOPE_THREAD_ACCESS [[gnu::noinline]] inline
+#else
+#define COROSCOPE_THREAD_ACCESS [[gnu::always_inline]] inline
+#endif
+
 /// Is anything recording here (or is it unknown)? One load, relaxed: a session's start reaches
 /// other threads when they look next.
-[[gnu::always_inline]] inline std::int32_t load_gate() noexcept {
+COROSCOPE_THREAD_ACCESS std::int32_t load_gate() noexcept {
     return __atomic_load_n(&this_thread.gate, __ATOMIC_RELAXED);
 }
 

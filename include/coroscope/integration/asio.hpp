@@ -88,7 +88,7 @@ struct frame {
     frame* outer = nullptr;
     location* locations = nullptr;  ///< of the code that this invocation interrupts
     task* running = nullptr;        ///< counted
-    detail::resumer before{};
+    detail::task_state link{};  ///< the task as the thread's state knows it, and what to go back to
     bool continued = false;  ///< the task awaits something: it does not end with this invocation
     bool by_timer = false;   ///< and what it awaits is a timer, which a real operation may replace
     bool user_code = false;  ///< the task's own code has run in it

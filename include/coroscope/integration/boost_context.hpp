@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// fiber: a function on a stack of its own, by Boost.Context, that is a task of the profiler.
+//
+//   coroscope::fiber work([](coroscope::fiber::handle& self) {
+//       COROSCOPE("first half");
+//       self.suspend();                 // back to whoever called resume()
+//   });
+//   work.resume();                      // starts it, and later goes on behind suspend()
+//
+// It runs inside resume(), on that thread; each resume() may come from another one, one at a time. What
+// leaves the function leaves the last resume(). Destroyed while it is suspended, its stack is unwound
+// (by an exception that must not be swallowed) and the task shows as abandoned. Link Boost.Context.
+
+#include <exception>
+#include <memory>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/fixedsize_stack.hpp>
+
+#include <coroscope/config.hpp>
+#include <coroscope/detail/sanitized_stack.hpp>
+#include <coroscope/fiber.hpp>
+
+namespace coroscope {
+inline namespace COROSCOPE_ABI {
+
+class fiber {
+    struct body;
+
+public:
+    /// The fiber as its function sees it. Lives as long as the function runs.
+    class handle {
+    public:
+        handle(const handle&) = delete;
+        handle& operator=(const handle&) = delete;
+
+        /// Gives control back to resume(), until the next one.
+        void suspend(std::source_location where = std::source_location::current()) {
+            body_->task.switch_out(where);
+            body_->switch_back();
+        }
+        /// The same; the wait has the name of `label`, a site of kind await.
+        void suspend(site& label) {
+            body_->task.switch_out(label);
+            body_->switch_back();
+        }
+
+    private:
+        friend fiber;
+        explicit handle(body& of) noexcept : body_(&of) {}
+        body* body_;
+    };
+
+    fiber() noexcept = default;
+
+    /// Makes a fiber of a function that takes a handle& or nothing. Throws what allocating its stack does.
+    template <class Function>
+        requires(!std::is_same_v<std::remove_cvref_t<Function>, fiber>)
+    explicit fiber(Function&& function, std::source_location where = std::source_location::current())
+        : fiber(std::allocator_arg, boost::context::fixedsize_stack(), static_cast<Function&&>(function), where) {}
+
+    /// The same, on a stack from an allocator of Boost.Context's.
+    template <class Allocator, class Function>
+    fiber(std::allocator_arg_t, Allocator allocator, Function&& function,
+          std::source_location where = std::source_location::current())
+        : body_(std::make_unique<body>(where)) {
+        const boost::context::stack_context space = allocator.allocate();
+        body_->task.set_stack(static_cast<const char*>(space.sp) - space.size, space.size);
+        body_->other = boost::context::fiber(
+            std::allocator_arg, boost::context::preallocated(space.sp, space.size, space), std::move(allocator),
+            [body = body_.get(), function = static_cast<Function&&>(function)](boost::context::fiber&& caller) mutable {
+                body->other = std::move(caller);
+                body->run(std::move(function));
+                return std::move(body->other);
+            });
+    }
+
+    fiber(fiber&&) noexcept = default;
+    fiber& operator=(fiber&& other) noexcept {
+        destroy();
+        body_ = std::move(other.body_);
+        return *this;
+    }
+    ~fiber() { destroy(); }
+
+    bool valid() const noexcept { return body_ != nullptr; }
+    /// Has its function ended? Precondition: valid().
+    bool done() const noexcept { return body_->done; }
+
+    /// It is about to be resumed: from now on it is queued and no longer suspended. Any thread.
+    void ready() noexcept { body_->task.ready(); }
+
+    /// Runs it until it suspends or ends. Precondition: valid(), neither done() nor running.
+    void resume() {
+        body_->task.switch_in();
+        body_->stack.enter();
+        body_->other = std::move(body_->other).resume();
+        body_->stack.entered();
+        if (body_->error) std::rethrow_exception(std::exchange(body_->error, nullptr));
+    }
+
+private:
+    struct body {
+        explicit body(std::source_location where) : task(where) {}
+
+        void switch_back() {
+            stack.leave();
+            other = std::move(other).resume();
+        }
+
+        template <class Function>
+        void run(Function&& function) {
+            try {
+                std::decay_t<Function> body_of(static_cast<Function&&>(function));
+                handle self(*this);
+                if constexpr (std::is_invocable_v<std::decay_t<Function>&, handle&>) {
+                    body_of(self);
+                } else {
+                    body_of();
+                }
+            } catch (const boost::context::detail::forced_unwind&) {
+                throw;
+            } catch (...) {
+                error = std::current_exception();
+            }
+            task.finish(static_cast<bool>(error));
+            done = true;
+            stack.leave();
+        }
+
+        fiber_context task;
+        detail::sanitized_stack stack;
+        boost::context::fiber other;  ///< the fiber while it is suspended; while it runs, who resumed it
+        std::exception_ptr error;
+        bool done = false;
+    };
+
+    void destroy() noexcept {
+        if (body_ != nullptr && body_->other) {
+            body_->task.unwind([this] {
+                body_->stack.enter();
+                body_->other = boost::context::fiber();
+                body_->stack.entered();
+            });
+        }
+        body_.reset();
+    }
+
+    std::unique_ptr<body> body_;
+};
+
+}  // namespace COROSCOPE_ABI
+}  // namespace coroscope

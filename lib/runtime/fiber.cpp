@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The recording half of fibers. A fiber is a task whose slices are what its stack runs. Its context is
+// always installed while it runs, whether or not something records: then whatever runs on its stack
+// forms a chain (thread_state::frame, task_state::before) that ends at the fiber, and can be put aside
+// and taken up again with it.
+
+#include <coroscope/fiber.hpp>
+
+#include "frames.hpp"
+#include "recorder.hpp"
+
+namespace coroscope::detail {
+namespace {
+
+using namespace runtime;
+
+constexpr std::uint64_t unknown_ticks = ~std::uint64_t{0};
+
+bool is_slice(const resumer& at) noexcept { return at.frame != nullptr && at.frame->task == task_of(at.mark); }
+
+// The fiber's own code, with nothing on top of it.
+bool is_own(const fiber_state& fiber, const resumer& at) noexcept {
+    return at.frame == &fiber.task && is_slice(at);
+}
+
+// What a slice or a context on the fiber's stack interrupts. Precondition: at.frame is not null.
+resumer beneath(const resumer& at) noexcept {
+    if (is_slice(at)) return at.frame->before;
+    return {at.frame->task << mark_thread_bits, at.frame->carried, at.frame};
+}
+
+bool goes_on(const fiber_state& fiber, const resumer& at) noexcept {
+    return at.frame != nullptr && !is_own(fiber, at);
+}
+
+// What runs on the fiber's stack stops before the fiber does, innermost first.
+void put_aside(fiber_state& fiber, std::uint32_t site) noexcept {
+    fiber.inside = current_resumer();
+    if (is_own(fiber, fiber.inside)) return;
+    for (resumer at = fiber.inside; goes_on(fiber, at);) {
+        const resumer below = beneath(at);
+        if (is_slice(at) && load_gate() != 0)
+            record_transition(*at.frame, record_kind::suspend, site, 0, task_of(below.mark));
+        restore(below);
+        at = below;
+    }
+    // Something that is suspending just now hides what is beneath it.
+    if (this_thread.frame != &fiber.task) restore({fiber.task.task << mark_thread_bits, fiber.task.carried, &fiber.task});
+}
+
+void take_up_one(const resumer& at) noexcept {
+    const std::uint64_t previous = task_of(this_thread.mark);
+    if (this_thread.carried != at.carried) rebind(at.carried);
+    if (load_gate() != 0) {
+        if (is_slice(at))
+            record_transition(*at.frame, record_kind::resume, 0, trace::resume_handed_over, previous);
+        else
+            record_context(at, previous);
+    }
+    restore(at);
+}
+
+// And goes on after it did, outermost first.
+void take_up(fiber_state& fiber) noexcept {
+    if (is_own(fiber, fiber.inside)) return;
+    unsigned depth = 0;
+    for (resumer at = fiber.inside; goes_on(fiber, at); at = beneath(at)) ++depth;
+    if (depth == 0) restore(fiber.inside);
+    for (; depth > 0; --depth) {
+        resumer at = fiber.inside;
+        for (unsigned above = 1; above < depth; ++above) at = beneath(at);
+        take_up_one(at);
+    }
+}
+
+void leave_thread(fiber_state& fiber, const departure& leaving) noexcept {
+    restore(leaving.before);
+    fiber.left_ticks = leaving.ticks == 0 ? unknown_ticks : leaving.ticks;
+    this_thread.fiber = fiber.outer;
+    swap_stack_place(fiber.place);
+}
+
+bool runs_here(const fiber_state& fiber) noexcept { return (fiber.task.flags & task_installed) != 0; }
+
+void leave_for(fiber_state& fiber, std::uint32_t site) noexcept {
+    if (!runs_here(fiber)) return;
+    put_aside(fiber, site);
+    fiber.task.await_site = site;
+    departure leaving;
+    suspend_active(fiber.task, leaving);
+    leave_thread(fiber, leaving);
+}
+
+void write_wake(const fiber_state& fiber, std::uint64_t ticks, std::uint64_t waker) noexcept {
+    const std::uint64_t thread = this_thread.mark & mark_thread_mask;
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::wake, 0, thread), fiber.task.task, waker);
+}
+
+}  // namespace
+
+void spawn_fiber(fiber_state& fiber, const void* location) noexcept {
+    fiber.task.where = location;
+    fiber.session = carried_session(this_thread.carried);
+    set_flags(fiber.task, task_spawned | task_fiber);
+    spawn_active(fiber.task, false);
+    fiber.inside = {fiber.task.task << mark_thread_bits, 0, &fiber.task};
+}
+
+// Reads only what never changes: the fiber may be suspending on another thread.
+void wake_fiber(const fiber_state& fiber) noexcept {
+    const std::uint64_t carried = this_thread.carried;
+    const bool foreign = fiber.session != 0 && carried_session(carried) != fiber.session;
+    if (foreign) rebind(make_carried(static_cast<std::uint32_t>(fiber.session), carried_attributes(carried)));
+    if (load_gate() != 0) write_wake(fiber, now(), task_of(this_thread.mark));
+    if (foreign) rebind(carried);
+}
+
+// It gave its thread up without waiting for anything: ready from that moment on, by itself.
+void yield_fiber(const fiber_state& fiber) noexcept {
+    if (load_gate() != 0 && fiber.left_ticks != unknown_ticks) write_wake(fiber, fiber.left_ticks, fiber.task.task);
+}
+
+void enter_fiber(fiber_state& fiber) noexcept {
+    if (runs_here(fiber)) return;
+    swap_stack_place(fiber.place);
+    resume_active(fiber.task);
+    fiber.outer = this_thread.fiber;
+    this_thread.fiber = &fiber;
+    take_up(fiber);
+}
+
+void leave_fiber(fiber_state& fiber, const void* location) noexcept {
+    leave_for(fiber, load_gate() == 0 ? 0 : await_site_id(location));
+}
+void leave_fiber(fiber_state& fiber, site& label) noexcept {
+    leave_for(fiber, load_gate() == 0 ? 0 : await_site_id(label));
+}
+void leave_fiber(fiber_state& fiber, const char* library, const char* operation) noexcept {
+    site* where = load_gate() == 0 ? nullptr : intern_operation(library, operation);
+    leave_for(fiber, where == nullptr ? 0 : site_id(*where));
+}
+
+void finish_fiber(fiber_state& fiber, bool failed) noexcept {
+    if (!runs_here(fiber)) return;
+    put_aside(fiber, 0);
+    set_flags(fiber.task, failed ? task_finished | task_exception : task_finished);
+    departure leaving;
+    finish_active(fiber.task, leaving);
+    set_flags(fiber.task, 0, task_installed);
+    leave_thread(fiber, leaving);
+}
+
+void drop_fiber(fiber_state& fiber) noexcept {
+    if ((fiber.task.flags & task_finished) != 0) return;
+    if (runs_here(fiber)) leave_for(fiber, 0);
+    set_flags(fiber.task, task_finished);
+    destroy_active(fiber.task);
+}
+
+fiber_unwinding::fiber_unwinding(fiber_state& fiber) noexcept : fiber_(&fiber), before_(current_resumer()) {
+    swap_stack_place(fiber_->place);
+}
+
+fiber_unwinding::~fiber_unwinding() {
+    swap_stack_place(fiber_->place);
+    restore(before_);
+}
+
+}  // namespace coroscope::detail
