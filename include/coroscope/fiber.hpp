@@ -48,13 +48,20 @@ struct fiber_state {
     std::uintptr_t stack_bytes = 0;
 };
 
+/// Who made a fiber ready.
+enum class fiber_waker : std::uint8_t {
+    current,  ///< what runs on the calling thread
+    itself,   ///< it only gave its thread up, and is ready since then
+    unseen,   ///< nobody knows
+};
+
 COROSCOPE_API void spawn_fiber(fiber_state& fiber, const void* location) noexcept;
-COROSCOPE_API void wake_fiber(const fiber_state& fiber) noexcept;
-COROSCOPE_API void yield_fiber(const fiber_state& fiber) noexcept;
+COROSCOPE_API void wake_fiber(const fiber_state& fiber, fiber_waker waker) noexcept;
 COROSCOPE_API void enter_fiber(fiber_state& fiber) noexcept;
 COROSCOPE_API void leave_fiber(fiber_state& fiber, const void* location) noexcept;
 COROSCOPE_API void leave_fiber(fiber_state& fiber, site& label) noexcept;
-COROSCOPE_API void leave_fiber(fiber_state& fiber, const char* library, const char* operation) noexcept;
+COROSCOPE_API void leave_fiber(fiber_state& fiber, const char* library,
+                               const char* operation) noexcept;
 COROSCOPE_API void finish_fiber(fiber_state& fiber, bool failed) noexcept;
 COROSCOPE_API void drop_fiber(fiber_state& fiber) noexcept;
 
@@ -96,7 +103,7 @@ public:
     }
 
     /// It became ready to run. Any thread, also before the switch_out() that it follows has returned.
-    void ready() noexcept { detail::wake_fiber(state_); }
+    void ready() noexcept { detail::wake_fiber(state_, detail::fiber_waker::current); }
 
     void switch_in() noexcept { detail::enter_fiber(state_); }
 

@@ -85,7 +85,8 @@ void record_context(const resumer& next, std::uint64_t previous) noexcept {
     const std::uint32_t serial = announced_serial(carried_attributes(next.carried));
     const std::uint64_t ticks = now();
     if (char* at = reserve())
-        write_record(at, ticks, make_tag(record_kind::context, serial, 0), task_of(next.mark), previous);
+        write_record(at, ticks, make_tag(record_kind::context, serial, 0), task_of(next.mark),
+                     previous);
 }
 
 job_stamp post_job(const void* location) noexcept {

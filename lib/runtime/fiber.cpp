@@ -17,7 +17,9 @@ using namespace runtime;
 
 constexpr std::uint64_t unknown_ticks = ~std::uint64_t{0};
 
-bool is_slice(const resumer& at) noexcept { return at.frame != nullptr && at.frame->task == task_of(at.mark); }
+bool is_slice(const resumer& at) noexcept {
+    return at.frame != nullptr && at.frame->task == task_of(at.mark);
+}
 
 // The fiber's own code, with nothing on top of it.
 bool is_own(const fiber_state& fiber, const resumer& at) noexcept {
@@ -46,7 +48,8 @@ void put_aside(fiber_state& fiber, std::uint32_t site) noexcept {
         at = below;
     }
     // Something that is suspending just now hides what is beneath it.
-    if (this_thread.frame != &fiber.task) restore({fiber.task.task << mark_thread_bits, fiber.task.carried, &fiber.task});
+    if (this_thread.frame != &fiber.task)
+        restore({fiber.task.task << mark_thread_bits, fiber.task.carried, &fiber.task});
 }
 
 void take_up_one(const resumer& at) noexcept {
@@ -54,7 +57,8 @@ void take_up_one(const resumer& at) noexcept {
     if (this_thread.carried != at.carried) rebind(at.carried);
     if (load_gate() != 0) {
         if (is_slice(at))
-            record_transition(*at.frame, record_kind::resume, 0, trace::resume_handed_over, previous);
+            record_transition(*at.frame, record_kind::resume, 0, trace::resume_handed_over,
+                              previous);
         else
             record_context(at, previous);
     }
@@ -81,7 +85,9 @@ void leave_thread(fiber_state& fiber, const departure& leaving) noexcept {
     swap_stack_place(fiber.place);
 }
 
-bool runs_here(const fiber_state& fiber) noexcept { return (fiber.task.flags & task_installed) != 0; }
+bool runs_here(const fiber_state& fiber) noexcept {
+    return (fiber.task.flags & task_installed) != 0;
+}
 
 void leave_for(fiber_state& fiber, std::uint32_t site) noexcept {
     if (!runs_here(fiber)) return;
@@ -92,7 +98,13 @@ void leave_for(fiber_state& fiber, std::uint32_t site) noexcept {
     leave_thread(fiber, leaving);
 }
 
-void write_wake(const fiber_state& fiber, std::uint64_t ticks, std::uint64_t waker) noexcept {
+void write_wake(const fiber_state& fiber, fiber_waker by) noexcept {
+    const bool yielded = by == fiber_waker::itself;
+    const std::uint64_t ticks =
+        yielded && fiber.left_ticks != unknown_ticks ? fiber.left_ticks : now();
+    const std::uint64_t waker = yielded                      ? fiber.task.task
+                                : by == fiber_waker::current ? task_of(this_thread.mark)
+                                                             : 0;
     const std::uint64_t thread = this_thread.mark & mark_thread_mask;
     if (char* at = reserve())
         write_record(at, ticks, make_tag(record_kind::wake, 0, thread), fiber.task.task, waker);
@@ -108,18 +120,16 @@ void spawn_fiber(fiber_state& fiber, const void* location) noexcept {
     fiber.inside = {fiber.task.task << mark_thread_bits, 0, &fiber.task};
 }
 
-// Reads only what never changes: the fiber may be suspending on another thread.
-void wake_fiber(const fiber_state& fiber) noexcept {
+// Reads only what never changes: the fiber may be suspending on another thread. One that gave its thread up
+// is made ready by whoever left it.
+void wake_fiber(const fiber_state& fiber, fiber_waker waker) noexcept {
     const std::uint64_t carried = this_thread.carried;
     const bool foreign = fiber.session != 0 && carried_session(carried) != fiber.session;
-    if (foreign) rebind(make_carried(static_cast<std::uint32_t>(fiber.session), carried_attributes(carried)));
-    if (load_gate() != 0) write_wake(fiber, now(), task_of(this_thread.mark));
+    if (foreign)
+        rebind(
+            make_carried(static_cast<std::uint32_t>(fiber.session), carried_attributes(carried)));
+    if (load_gate() != 0) write_wake(fiber, waker);
     if (foreign) rebind(carried);
-}
-
-// It gave its thread up without waiting for anything: ready from that moment on, by itself.
-void yield_fiber(const fiber_state& fiber) noexcept {
-    if (load_gate() != 0 && fiber.left_ticks != unknown_ticks) write_wake(fiber, fiber.left_ticks, fiber.task.task);
 }
 
 void enter_fiber(fiber_state& fiber) noexcept {
@@ -159,7 +169,8 @@ void drop_fiber(fiber_state& fiber) noexcept {
     destroy_active(fiber.task);
 }
 
-fiber_unwinding::fiber_unwinding(fiber_state& fiber) noexcept : fiber_(&fiber), before_(current_resumer()) {
+fiber_unwinding::fiber_unwinding(fiber_state& fiber) noexcept
+    : fiber_(&fiber), before_(current_resumer()) {
     swap_stack_place(fiber_->place);
 }
 

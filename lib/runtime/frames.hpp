@@ -12,8 +12,8 @@
 namespace coroscope::detail {
 
 /// Writes one transition of a task that runs on this thread or is about to; announces it if need be.
-void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id, std::uint32_t value,
-                       std::uint64_t other) noexcept;
+void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id,
+                       std::uint32_t value, std::uint64_t other) noexcept;
 
 /// Tells that scopes belong to this context from here on.
 void record_context(const resumer& next, std::uint64_t previous) noexcept;

@@ -45,8 +45,12 @@ template <site_kind Kind>
     return look_up_site<Kind>(location, recent);
 }
 
+std::uint32_t site_id_of(site* where) noexcept { return where == nullptr ? 0 : site_id(*where); }
+
 // A location of null is kept like any other: its entry is an empty slot, id 0.
 std::uint32_t spawn_site_id(const task_state& task) noexcept {
+    if (task.where == nullptr && (task.flags & task_fiber) != 0) [[unlikely]]
+        return site_id_of(intern_operation("", "fiber"));
     return recent_site_id<site_kind::coroutine>(task.where);
 }
 
@@ -93,7 +97,8 @@ std::uint32_t end_flags(const task_state& task) noexcept {
 
 std::uint64_t record_spawn(task_state& task, bool started) noexcept {
     const std::uint64_t ticks = now();
-    const std::uint32_t flags = kind_flags(task) | (started ? trace::spawn_started | trace::spawn_ready : 0U);
+    const std::uint32_t flags =
+        kind_flags(task) | (started ? trace::spawn_started | trace::spawn_ready : 0U);
     char* at = reserve();
     if (at == nullptr) return ticks;
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
@@ -169,10 +174,11 @@ void record_destroyed(task_state& task) noexcept {
 
 }  // namespace
 
-void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id, std::uint32_t value,
-                       std::uint64_t other) noexcept {
+void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id,
+                       std::uint32_t value, std::uint64_t other) noexcept {
     const std::uint64_t ticks = now();
-    if (char* at = reserve_for(task)) write_record(at, ticks, make_tag(kind, id, value), task.task, other);
+    if (char* at = reserve_for(task))
+        write_record(at, ticks, make_tag(kind, id, value), task.task, other);
 }
 
 std::uint64_t refill_task_ids() noexcept {

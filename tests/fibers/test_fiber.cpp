@@ -53,9 +53,13 @@ foreign::manual<foreign::declared> suspends_its_fiber(fiber::handle& self) {
 void hops(fiber::handle& self, int times) {
     for (int each = 0; each < times; ++each) {
         COROSCOPE("hop");
-        { COROSCOPE("before"); }
+        {
+            COROSCOPE("before");
+        }
         self.suspend();
-        { COROSCOPE("behind"); }
+        {
+            COROSCOPE("behind");
+        }
     }
 }
 
@@ -80,9 +84,8 @@ TEST_SUITE("fiber") {
 
     TEST_CASE("a function may be move-only, take nothing, and is gone when the fiber is done") {
         int gone = 0, seen = 0;
-        fiber work([&seen, held = std::make_unique<says_when_gone>(gone), number = std::make_unique<int>(7)] {
-            seen = *number;
-        });
+        fiber work([&seen, held = std::make_unique<says_when_gone>(gone),
+                    number = std::make_unique<int>(7)] { seen = *number; });
         work.resume();
         CHECK(seen == 7);
         CHECK(gone == 1);
@@ -143,7 +146,9 @@ TEST_SUITE("fiber") {
 
     TEST_CASE("a fiber that never ran is cancelled") {
         recording session;
-        { const fiber work([] { FAIL("it must not run"); }); }
+        {
+            const fiber work([] { FAIL("it must not run"); });
+        }
         CHECK(fiber_at(session.stop()).state == analysis::task_state::cancelled);
     }
 
@@ -187,7 +192,9 @@ TEST_SUITE("fiber") {
                 std::atomic<bool> done{false};
                 (each % 2 == 0 ? first : second).post([&] {
                     work.resume();
-                    { COROSCOPE("outside"); }
+                    {
+                        COROSCOPE("outside");
+                    }
                     done = true;
                     done.notify_one();
                 });
@@ -203,7 +210,8 @@ TEST_SUITE("fiber") {
                 CHECK(found.trace.tasks[event->task].fiber);
             }
         }
-        for (const auto* event : found.events("hop")) CHECK(found.end_thread(*event) != event->thread);
+        for (const auto* event : found.events("hop"))
+            CHECK(found.end_thread(*event) != event->thread);
         for (std::size_t each = 0; each + 1 < times; ++each)
             CHECK(found.events("behind")[each]->thread == found.events("before")[each + 1]->thread);
         for (const auto* event : found.events("outside")) CHECK(event->task == analysis::none);
@@ -228,7 +236,8 @@ TEST_SUITE("fiber") {
         CHECK_FALSE(coroutine.losses);
         CHECK(coroutine.time.suspended_ns >= 200'000);
         CHECK(coroutine.slices.size() == 2);
-        CHECK(found.split(found.event("in the coroutine")).suspended_ns == coroutine.time.suspended_ns);
+        CHECK(found.split(found.event("in the coroutine")).suspended_ns ==
+              coroutine.time.suspended_ns);
     }
 
     TEST_CASE("a fiber that runs another is interrupted by it, not suspended") {
@@ -247,7 +256,8 @@ TEST_SUITE("fiber") {
         const recorded found = session.stop();
         CHECK(fiber_at(found, 0).slices.size() == 1);
         CHECK(fiber_at(found, 1).slices.size() == 2);
-        CHECK(found.event("outer").self_running_ns <= found.split(found.event("outer")).running_ns - 200'000);
+        CHECK(found.event("outer").self_running_ns <=
+              found.split(found.event("outer")).running_ns - 200'000);
         for (const auto& task : found.trace.tasks) CHECK_FALSE(task.losses);
     }
 

@@ -112,7 +112,8 @@ TEST_SUITE("fiber_context") {
         CHECK(found.site_label(awaits[0].site) == "the lock");
     }
 
-    TEST_CASE("a fiber that fails has failed, one that is dropped is abandoned, one that never ran cancelled") {
+    TEST_CASE("a fiber that fails has failed, one that is dropped is abandoned, one that never ran "
+              "cancelled") {
         recording session;
         {
             fiber_context failing, dropped, unused;
@@ -133,7 +134,8 @@ TEST_SUITE("fiber_context") {
         CHECK(cancelled == 1);
     }
 
-    TEST_CASE("a fiber's parent is the task that created it, and it nests in the slice that runs it") {
+    TEST_CASE(
+        "a fiber's parent is the task that created it, and it nests in the slice that runs it") {
         recording session;
         fiber_context fiber;
         runs_a_fiber(fiber).resume();
@@ -142,7 +144,8 @@ TEST_SUITE("fiber_context") {
         const auto& nested = only_fiber(found);
         CHECK(nested.parent == analysis::none);
         CHECK(host.time.running_ns >= nested.time.running_ns);
-        CHECK(found.event("around the fiber").self_running_ns <= host.time.running_ns - nested.time.running_ns);
+        CHECK(found.event("around the fiber").self_running_ns <=
+              host.time.running_ns - nested.time.running_ns);
         CHECK_FALSE(host.losses);
         CHECK_FALSE(nested.losses);
     }
@@ -171,7 +174,8 @@ TEST_SUITE("fiber_context") {
         CHECK(coroutine.time.running_ns <= fiber.time.running_ns);
         CHECK(coroutine.time.suspended_ns >= 200'000);
         CHECK(coroutine.time.waiting_ns == 0);
-        CHECK(found.split(found.event("in the coroutine")).suspended_ns == coroutine.time.suspended_ns);
+        CHECK(found.split(found.event("in the coroutine")).suspended_ns ==
+              coroutine.time.suspended_ns);
     }
 
     TEST_CASE("jobs and contexts on a fiber stop and go on with it, however deep") {
@@ -203,17 +207,24 @@ TEST_SUITE("fiber_context") {
         CHECK(found.event("under the context").task == analysis::none);
     }
 
-    TEST_CASE("a fiber carries its session to the threads that run it, and back comes what was there") {
+    TEST_CASE(
+        "a fiber carries its session to the threads that run it, and back comes what was there") {
         recording session({.all_threads = false});
         fiber_context fiber;
         {
             thread_executor other;
             other.post([&fiber] {
-                { COROSCOPE("before"); }
+                {
+                    COROSCOPE("before");
+                }
                 fiber.switch_in();
-                { COROSCOPE("on the fiber"); }
+                {
+                    COROSCOPE("on the fiber");
+                }
                 fiber.switch_out();
-                { COROSCOPE("behind"); }
+                {
+                    COROSCOPE("behind");
+                }
             });
         }
         std::thread([&fiber] { fiber.ready(); }).join();
@@ -236,7 +247,9 @@ TEST_SUITE("fiber_context") {
         recording session;
         fiber.switch_out();
         fiber.switch_in();
-        { COROSCOPE("in the session"); }
+        {
+            COROSCOPE("in the session");
+        }
         fiber.finish();
         const recorded found = session.stop();
         const auto& task = only_fiber(found);
@@ -254,11 +267,14 @@ TEST_SUITE("fiber_context") {
             thread_executor pool(4);
             std::atomic<int> left{fibers};
             struct hopper {
-                static void run(thread_executor& on, fiber_context& fiber, int more, std::atomic<int>& alive) {
+                static void run(thread_executor& on, fiber_context& fiber, int more,
+                                std::atomic<int>& alive) {
                     fiber.ready();
                     on.post([&on, &fiber, more, &alive] {
                         fiber.switch_in();
-                        { COROSCOPE("hop"); }
+                        {
+                            COROSCOPE("hop");
+                        }
                         if (more == 0) {
                             fiber.finish();
                             --alive;

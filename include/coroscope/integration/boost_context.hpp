@@ -61,8 +61,10 @@ public:
     /// Makes a fiber of a function that takes a handle& or nothing. Throws what allocating its stack does.
     template <class Function>
         requires(!std::is_same_v<std::remove_cvref_t<Function>, fiber>)
-    explicit fiber(Function&& function, std::source_location where = std::source_location::current())
-        : fiber(std::allocator_arg, boost::context::fixedsize_stack(), static_cast<Function&&>(function), where) {}
+    explicit fiber(Function&& function,
+                   std::source_location where = std::source_location::current())
+        : fiber(std::allocator_arg, boost::context::fixedsize_stack(),
+                static_cast<Function&&>(function), where) {}
 
     /// The same, on a stack from an allocator of Boost.Context's.
     template <class Allocator, class Function>
@@ -72,8 +74,10 @@ public:
         const boost::context::stack_context space = allocator.allocate();
         body_->task.set_stack(static_cast<const char*>(space.sp) - space.size, space.size);
         body_->other = boost::context::fiber(
-            std::allocator_arg, boost::context::preallocated(space.sp, space.size, space), std::move(allocator),
-            [body = body_.get(), function = static_cast<Function&&>(function)](boost::context::fiber&& caller) mutable {
+            std::allocator_arg, boost::context::preallocated(space.sp, space.size, space),
+            std::move(allocator),
+            [body = body_.get(),
+             function = static_cast<Function&&>(function)](boost::context::fiber&& caller) mutable {
                 body->other = std::move(caller);
                 body->run(std::move(function));
                 return std::move(body->other);
@@ -135,7 +139,8 @@ private:
 
         fiber_context task;
         detail::sanitized_stack stack;
-        boost::context::fiber other;  ///< the fiber while it is suspended; while it runs, who resumed it
+        boost::context::fiber
+            other;  ///< the fiber while it is suspended; while it runs, who resumed it
         std::exception_ptr error;
         bool done = false;
     };

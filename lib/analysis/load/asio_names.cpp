@@ -13,15 +13,17 @@ bool is_kind(const trace& loaded, std::uint32_t site, site_kind kind) {
 }
 
 bool lacks_spawn_site(const trace& loaded, const task_info& task) {
-    return task.spawn_site == none || (is_kind(loaded, task.spawn_site, site_kind::operation) &&
-                                       loaded.sites[task.spawn_site].label == "co_spawn");
+    return task.spawn_site == none ||
+           (is_kind(loaded, task.spawn_site, site_kind::operation) &&
+            (loaded.sites[task.spawn_site].label == "co_spawn" || task.fiber));
 }
 
 void name_tasks(trace& loaded) {
     for (const event& scope : loaded.events) {
         if (scope.task == none || !is_kind(loaded, scope.site, site_kind::function)) continue;
         task_info& task = loaded.tasks[scope.task];
-        if (task.asio && lacks_spawn_site(loaded, task)) task.spawn_site = scope.site;
+        if ((task.asio || task.fiber) && lacks_spawn_site(loaded, task))
+            task.spawn_site = scope.site;
     }
 }
 

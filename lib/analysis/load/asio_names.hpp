@@ -8,7 +8,8 @@
 
 namespace coroscope::analysis::loading {
 
-/// Gives each Asio task that came from co_spawn (or from before the session) the site of the first
+/// Gives each Asio task that came from co_spawn (or from before the session), and each fiber of unknown
+/// origin, the site of the first
 /// function scope that it ran as its spawn site, and each await of an Asio task the label of the
 /// innermost await scope around it. What has none keeps the operation's name.
 void name_asio_tasks(trace& loaded);
