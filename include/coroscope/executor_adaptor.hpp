@@ -23,6 +23,8 @@ struct job_stamp {
     context poster;
 };
 COROSCOPE_API job_stamp post_job(const void* location) noexcept;
+/// The same for the body of a thread: a task of its own, whatever it resumes.
+COROSCOPE_API job_stamp post_thread(const void* location) noexcept;
 
 /// Around the run of a job, on the thread that runs it.
 class job_run {
@@ -45,6 +47,7 @@ COROSCOPE_API void cancel_job(const job_stamp& job) noexcept;
 class job_ticket {
 public:
     explicit job_ticket(const void* location) noexcept : stamp_(post_job(location)) {}
+    explicit job_ticket(job_stamp stamp) noexcept : stamp_(std::move(stamp)) {}
     job_ticket(job_ticket&& other) noexcept
         : stamp_(other.stamp_), holds_(std::exchange(other.holds_, false)) {}
     job_ticket(const job_ticket& other) noexcept : stamp_(other.stamp_), holds_(false) {

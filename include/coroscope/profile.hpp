@@ -62,10 +62,33 @@ public:
     COROSCOPE_API trace::buffer stop() noexcept;
 
 private:
+    friend class profile_child_thread;
     std::uint32_t generation_ = 0;
     std::uint32_t previous_session_ = 0;
     bool all_threads_ = false;
     session_status last_{};
+};
+
+/// A thread joins a session of another thread, from here to the end of the block: for std::async and raw
+/// threads, to which no context follows (torch: enableProfilerInChildThread). It begins and ends on the
+/// thread that joins, and does nothing where it is refused, which status() tells:
+/// "Profiler is not enabled in main thread." or "Profiler is already enabled on this thread."
+class profile_child_thread {
+public:
+    /// Joins the session that a profile on the process's main thread records.
+    COROSCOPE_API profile_child_thread() noexcept;
+    /// Joins this one. It is started before and stopped after.
+    COROSCOPE_API explicit profile_child_thread(const profile& session) noexcept;
+    COROSCOPE_API ~profile_child_thread();
+    profile_child_thread(const profile_child_thread&) = delete;
+    profile_child_thread& operator=(const profile_child_thread&) = delete;
+
+    COROSCOPE_API session_status status() const noexcept;
+
+private:
+    void join(std::uint32_t generation) noexcept;
+    std::uint32_t generation_ = 0;  ///< of the session that was joined; 0: refused
+    session_status refusal_{};
 };
 
 }  // namespace coroscope

@@ -89,19 +89,25 @@ void record_context(const resumer& next, std::uint64_t previous) noexcept {
                      previous);
 }
 
-job_stamp post_job(const void* location) noexcept {
+namespace {
+
+job_stamp post(const void* location, std::uint32_t flags) noexcept {
     const job_stamp job{new_task_id(), current_context()};
     if (load_gate() == 0) return job;
     const std::uint64_t ticks = now();
-    site* where = intern_location(location, site_kind::job);
+    site* where = location == nullptr ? nullptr : intern_location(location, site_kind::job);
     const std::uint32_t id = where == nullptr ? 0 : site_id(*where);
     if (char* at = reserve())
-        write_record(at, ticks,
-                     make_tag(record_kind::spawn, id, trace::spawn_job | trace::spawn_ready),
+        write_record(at, ticks, make_tag(record_kind::spawn, id, flags | trace::spawn_ready),
                      job.task, job.poster.task);
     record_carried(job.task, carried_by(job.poster));
     return job;
 }
+
+}  // namespace
+
+job_stamp post_job(const void* location) noexcept { return post(location, trace::spawn_job); }
+job_stamp post_thread(const void* location) noexcept { return post(location, 0); }
 
 job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exceptions()) {
     state_.task = job.task;

@@ -18,8 +18,6 @@
 namespace coroscope::runtime {
 namespace {
 
-constexpr const char* already_enabled = "Profiler is already enabled on this thread.";
-
 constinit std::uint32_t last_generation = 0;
 constinit std::mutex start_mutex;
 

@@ -16,6 +16,9 @@ struct start_result {
     int error_number = 0;
 };
 
+/// Why a second session is refused, or a thread that wants to join one.
+inline constexpr const char* already_enabled = "Profiler is already enabled on this thread.";
+
 /// Held while a session starts or stops. Taken before the locks of sites and registry.
 std::mutex& sessions_mutex() noexcept;
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// oneTBB: the work of a task_group and a task_arena.
+
+#include <coroscope/integration/tbb.hpp>
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "../runtime/support/executors.hpp"
+#include "../runtime/support/foreign.hpp"
+#include "../runtime/support/recording.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+foreign::manual<foreign::declared> spreads(int parts, std::atomic<int>& sum) {
+    COROSCOPE("spreads");
+    coroscope::task_group group;
+    for (int each = 0; each < parts; ++each) {
+        group.run([&sum, value = std::make_unique<int>(each)] {
+            COROSCOPE("part");
+            sum += *value;
+        });
+    }
+    group.wait();
+    co_return;
+}
+
+foreign::manual<foreign::declared> works_in(coroscope::task_arena& arena) {
+    arena.execute([] { COROSCOPE("in the arena"); });
+    co_return;
+}
+
+}  // namespace
+
+TEST_SUITE("tbb") {
+    TEST_CASE("parts of a group are tasks, children of the one that runs it, on any thread") {
+        constexpr int parts = 100;
+        recording session;
+        std::atomic<int> sum{0};
+        spreads(parts, sum).resume();
+        CHECK(sum == parts * (parts - 1) / 2);
+        const recorded found = session.stop();
+        const std::uint32_t parent = found.task_index("spreads");
+        CHECK(found.count("part") == parts);
+        CHECK(found.trace.tasks.size() == parts + 1);
+        for (const auto* part : found.events("part")) {
+            const auto& task = found.trace.tasks[part->task];
+            CHECK(task.parent == parent);
+            CHECK(task.time.queued_ns > 0);
+            CHECK_FALSE(task.losses);
+            CHECK(task.state == analysis::task_state::finished);
+        }
+    }
+
+    TEST_CASE("a group runs and waits, and deferred work runs when it is handed in") {
+        recording session;
+        std::atomic<int> ran{0};
+        coroscope::task_group group;
+        CHECK(group.run_and_wait([&ran] { ++ran; }) == oneapi::tbb::complete);
+        auto deferred = group.defer([&ran] { ++ran; });
+        CHECK(ran == 1);
+        group.run(std::move(deferred));
+        group.wait();
+        CHECK(group.run_and_wait(group.defer([&ran] { ++ran; })) == oneapi::tbb::complete);
+        CHECK(ran == 3);
+        CHECK(session.stop().trace.tasks.size() == 3);
+    }
+
+    TEST_CASE("an exception leaves wait(), and the part has failed") {
+        recording session;
+        coroscope::task_group group;
+        group.run([] { throw std::runtime_error("in the part"); });
+        CHECK_THROWS_WITH_AS(group.wait(), "in the part", std::runtime_error);
+        CHECK(session.stop().trace.tasks.front().state == analysis::task_state::failed);
+    }
+
+    TEST_CASE("parts of a cancelled group are cancelled, not lost") {
+        recording session;
+        {
+            coroscope::task_group group;
+            {
+                auto dropped = group.defer([] { FAIL("it must not run"); });
+            }
+            group.cancel();
+            group.run([] { FAIL("it must not run"); });
+            CHECK(group.wait() == oneapi::tbb::canceled);
+        }
+        const recorded found = session.stop();
+        REQUIRE(found.trace.tasks.size() == 2);
+        for (const auto& task : found.trace.tasks)
+            CHECK(task.state == analysis::task_state::cancelled);
+    }
+
+    TEST_CASE("an arena gives back values, references and what can only be moved") {
+        coroscope::task_arena arena(2);
+        int target = 1;
+        CHECK(arena.execute([] { return std::string("value"); }) == "value");
+        CHECK(&arena.execute([&target]() -> int& { return target; }) == &target);
+        CHECK(*arena.execute([] { return std::make_unique<int>(3); }) == 3);
+        arena.execute([&target] { target = 2; });
+        CHECK(target == 2);
+        CHECK_THROWS_AS(arena.execute([]() -> int { throw std::runtime_error("in the arena"); }),
+                        std::runtime_error);
+    }
+
+    TEST_CASE("work in an arena belongs to the task that waits for it") {
+        recording session;
+        coroscope::task_arena arena(2);
+        works_in(arena).resume();
+        const recorded found = session.stop();
+        CHECK(found.trace.tasks.size() == 1);
+        CHECK(found.event("in the arena").task == found.task_index("works_in"));
+        CHECK(current_context() == context{});
+    }
+
+    TEST_CASE("what is put into an arena is a task, and follows a session of one thread") {
+        recording session({.all_threads = false});
+        coroscope::task_arena arena(2);
+        std::atomic<bool> done{false};
+        arena.enqueue([&done] {
+            {
+                COROSCOPE("in the arena");
+            }
+            done = true;
+        });
+        while (!done) std::this_thread::yield();
+        coroscope::task_group group;
+        arena.execute([&] { group.run([] { COROSCOPE("in the group"); }); });
+        arena.execute([&] { group.wait(); });
+        const recorded found = session.stop();
+        CHECK(found.count("in the arena") == 1);
+        CHECK(found.count("in the group") == 1);
+    }
+}
