@@ -10,7 +10,12 @@ namespace bench {
 namespace {
 
 // Somebody's function: the compiler knows nothing of it.
-[[gnu::noinline, gnu::noipa]] void opaque() { clobber(); }
+#ifdef __clang__
+[[gnu::noinline]]
+#else
+[[gnu::noinline, gnu::noipa]]
+#endif
+void opaque() { clobber(); }
 
 template <class Work>
 [[gnu::always_inline]] inline std::uint64_t repeat(std::uint64_t operations, Work&& work) {
