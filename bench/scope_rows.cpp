@@ -15,7 +15,9 @@ namespace {
 #else
 [[gnu::noinline, gnu::noipa]]
 #endif
-void opaque() { clobber(); }
+void opaque() {
+    clobber();
+}
 
 template <class Work>
 [[gnu::always_inline]] inline std::uint64_t repeat(std::uint64_t operations, Work&& work) {
