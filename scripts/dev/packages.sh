@@ -44,6 +44,11 @@ probe_wrap() {
     compgen -G "subprojects/$1-[0-9]*" >/dev/null
 }
 
+# probe_folder PATTERN: a folder of that name is there.
+probe_folder() {
+    compgen -G "$1/" >/dev/null
+}
+
 # probe_link FLAG…: an empty program links with these.
 probe_link() {
     local scratch status=0
@@ -66,7 +71,9 @@ probe() {
     local argument=${1#*:}
     case $1 in
         compiler) probe_compiler ;;
+        folder:*) probe_folder "$argument" ;;
         header:*) probe_header "${argument%|*}" || probe_wrap "${argument#*|}" ;;
+        library:*) probe_link "-l$argument" ;;
         sanitizer:*) probe_link "-fsanitize=$argument" ;;
         pkg:*) has_tool pkg-config && pkg-config --exists "$argument" ;;
         tool:*) probe_tool "$argument" ;;
@@ -163,6 +170,27 @@ resolved_plan() {
         }
     fi
     printf '%s\n' "$plan"
+}
+
+# want SET…: installs what the sets name where that can be done without a conflict. What is not there
+# afterwards is left out of the build, and its tests with it.
+want() {
+    local missing plan
+    local -a packages
+    is_debian_12 || return 0
+    missing=$(missing_packages "$@")
+    [[ -n $missing ]] || return 0
+    mapfile -t packages < <(cut -f 1 <<<"${missing//@/$(boost_version)}" | sort -u)
+    if [[ $EUID -ne 0 ]] && ! has_tool sudo; then
+        say "without ${packages[*]}: not root and no sudo; their tests are left out"
+    elif plan=$(resolved_plan "${packages[@]}" 2>/dev/null) && announce "$plan" "${packages[@]}" &&
+        apt_install "${packages[@]}"; then
+        # shellcheck disable=SC2034
+        packages_installed=yes
+        hash -r
+    else
+        say "without ${packages[*]}: apt can't install them; their tests are left out"
+    fi
 }
 
 announce() {

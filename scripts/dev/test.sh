@@ -40,6 +40,7 @@ verb_main() {
     [[ $kind != thread ]] || runner=(under_thread_sanitizer)
     use_compiler "$kind" "$compiler"
     require build test "$kind"
+    want integrations
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled
     "${runner[@]}" python3 scripts/run_tests.py --patience "$patience" "$folder" "${names[@]}"
