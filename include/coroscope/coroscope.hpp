@@ -7,9 +7,12 @@
 #include <coroscope/config.hpp>
 #include <coroscope/context.hpp>
 #include <coroscope/executor_adaptor.hpp>
+#include <coroscope/future_adaptor.hpp>
 #include <coroscope/instrumented.hpp>
 #include <coroscope/macro.hpp>
 #include <coroscope/profile.hpp>
 #include <coroscope/propagate.hpp>
+#include <coroscope/range.hpp>
 #include <coroscope/record_function.hpp>
+#include <coroscope/stream_range.hpp>
 #include <coroscope/task.hpp>

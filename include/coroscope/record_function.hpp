@@ -9,27 +9,27 @@
 //
 // The label is copied into the trace when the range begins, and not looked at when nothing records.
 // begin() and end() may stand on different threads and in different tasks; the user orders them.
-// Ending a range twice, or one that never began, does nothing.
+// Ending a range twice, or one that never began, does nothing. A range that ends when a future
+// completes is attached to it (future_adaptor.hpp); it must then live until that: prefer
+// coroscope::range, whose handle is shared.
 
-#include <cstddef>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include <coroscope/config.hpp>
+#include <coroscope/detail/range_start.hpp>
+#include <coroscope/range.hpp>
 #include <coroscope/scope.hpp>
 
 namespace coroscope {
 
 namespace detail {
 
-/// A begun range: its start and where its label stands in the trace. 24 bytes.
-struct range_start {
-    scope_start start{0, 0};
-    std::uint32_t label = 0;  ///< serial of the label record of the starting thread
-};
-COROSCOPE_API void begin_range(range_start& range, const char* label, std::size_t size) noexcept;
-COROSCOPE_API void end_range(const range_start& range) noexcept;
+/// Makes a shared range of what was begun, for callbacks and futures; null where there is no memory.
+COROSCOPE_API range_state* share_range(const range_start& begun) noexcept;
+/// The borrower's hold ends: the range, too, if it has not. `died`: by destruction, which must not
+/// happen before its future has completed.
+COROSCOPE_API void leave_shared_range(range_state& state, bool died) noexcept;
 
 }  // namespace detail
 
@@ -47,12 +47,13 @@ public:
     }
     record_function(const record_function&) = delete;
     record_function& operator=(const record_function&) = delete;
-    ~record_function() { end(); }
+    ~record_function() { finish(true); }
 
     /// Begins the range; one that is open is ended first.
     template <class Label>
     void begin(const Label& label) noexcept {
-        end();
+        finish(false);
+        open_ = true;
         if (COROSCOPE_ENABLED == 0 || detail::load_gate() == 0) [[likely]]
             return;
         if constexpr (std::is_convertible_v<const Label&, const char*>) {
@@ -63,12 +64,22 @@ public:
         }
     }
 
-    /// Ends the range now, on this thread.
-    void end() noexcept {
-        if (range_.start.ticks == 0) [[likely]]
-            return;
-        detail::end_range(range_);
-        range_.start.ticks = 0;
+    /// Ends the range now, on this thread, and runs its end callbacks.
+    void end() noexcept { finish(false); }
+
+    /// Calls `callback()` once, as coroscope::range does.
+    template <class Callback>
+    void on_end(Callback&& callback) {
+        detail::call_on_end(coroscope_state(), static_cast<Callback&&>(callback));
+    }
+
+    /// The shared half, made at the first call; null where the range is not open or memory is short.
+    detail::range_state* coroscope_state() noexcept {
+        if (open_ && shared_ == nullptr) {
+            shared_ = detail::share_range(range_);
+            if (shared_ != nullptr) range_.start.ticks = 0;
+        }
+        return shared_;
     }
 
     /// A callable that records a range of this label around each call. The label must outlive it.
@@ -82,7 +93,20 @@ public:
     }
 
 private:
+    void finish(bool died) noexcept {
+        if (!open_) return;
+        open_ = false;
+        if (range_.start.ticks != 0) [[unlikely]] {
+            detail::end_range(range_, detail::range_extent::block);
+            range_.start.ticks = 0;
+        }
+        if (shared_ != nullptr) [[unlikely]]
+            detail::leave_shared_range(*std::exchange(shared_, nullptr), died);
+    }
+
     detail::range_start range_;
+    detail::range_state* shared_ = nullptr;
+    bool open_ = false;
 };
 
 }  // namespace COROSCOPE_ABI

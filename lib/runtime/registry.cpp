@@ -12,6 +12,7 @@
 
 #include "clock.hpp"
 #include "recorder.hpp"
+#include "thread_exit.hpp"
 
 namespace coroscope::detail {
 
@@ -54,6 +55,7 @@ void leave_all_sessions(thread_record& record) noexcept {
 }
 
 void on_thread_exit(void* data) noexcept {
+    if (resumes_at_exit() && pthread_setspecific(exit_key, data) == 0) return;  // called again, after that
     auto& record = *static_cast<thread_record*>(data);
     thread_state& thread = *record.state;
     leave_all_sessions(record);

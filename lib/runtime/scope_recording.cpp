@@ -6,11 +6,12 @@
 
 #include <coroscope/await.hpp>
 #include <coroscope/detail/arguments_scope.hpp>
+#include <coroscope/detail/range_start.hpp>
 #include <coroscope/detail/task_state.hpp>
-#include <coroscope/record_function.hpp>
 #include <coroscope/scope.hpp>
 
 #include "frames.hpp"
+#include "range_faults.hpp"
 #include "recorder.hpp"
 
 namespace coroscope::detail {
@@ -149,16 +150,63 @@ void record_await(site& label, const scope_start& start) noexcept {
 void begin_range(range_start& range, const char* label, std::size_t size) noexcept {
     begin_scope_slow(&range.start);
     if (range.start.ticks == 0) return;
+    range.session = effective_generation(this_thread);
     range.label = ++this_thread.record->label_serial;
     write_text(range.start.ticks, record_kind::label, range.label, label, size);
 }
 
-void end_range(const range_start& range) noexcept {
+namespace {
+
+// Back to a session, if it still records, for as long as this lives.
+class session_return {
+public:
+    explicit session_return(std::uint32_t generation) noexcept
+        : before_(this_thread.carried), live_(find_session(generation) != nullptr) {
+        if (live_ && effective_generation(this_thread) != generation)
+            rebind(make_carried(generation, carried_attributes(before_)));
+    }
+    session_return(const session_return&) = delete;
+    session_return& operator=(const session_return&) = delete;
+    ~session_return() {
+        if (this_thread.carried != before_) rebind(before_);
+    }
+    bool live() const noexcept { return live_; }
+
+private:
+    std::uint64_t before_;
+    bool live_;
+};
+
+void count_late(std::uint32_t generation) noexcept {
+    if (generation == 0) return;
+    for (session* each = session_table(); each != session_table() + session_slots; ++each) {
+        if (each->generation.load(std::memory_order_relaxed) == generation)
+            each->late_records.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+}  // namespace
+
+void end_range(const range_start& range, range_extent extent) noexcept {
     const std::uint64_t end = now();
-    finished_scope scope{range.start.ticks, end - range.start.ticks, range.start.mark,
-                         trace::scope_dynamic | trace::scope_explicit | frame_flags(&range, range.start.ticks)};
-    clip(scope, end);
-    write_scope(range.label, scope);
+    const session_return session(range.session);
+    if (!session.live()) {
+        count_late(range.session);
+        return count_fault(range_fault::end_after_stop);
+    }
+    const std::uint32_t how =
+        extent == range_extent::completion ? trace::scope_range : frame_flags(&range, range.start.ticks);
+    const std::uint64_t duration = end < range.start.ticks ? 0 : end - range.start.ticks;
+    write_scope(range.label, {range.start.ticks, duration, range.start.mark,
+                              trace::scope_dynamic | trace::scope_explicit | how});
+}
+
+void record_item(const range_start& range, std::uint64_t number) noexcept {
+    const std::uint64_t ticks = now();
+    const session_return session(range.session);
+    if (!session.live()) return count_late(range.session);
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::item, range.label, 0), range.start.mark, number);
 }
 
 bool arguments_wanted() noexcept {

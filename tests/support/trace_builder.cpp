@@ -97,6 +97,12 @@ thread_writer& thread_writer::label(std::int64_t at, std::uint32_t serial, std::
     return raw(ticks_of(at), make_tag(record_kind::label, serial, text.size()), words);
 }
 
+thread_writer& thread_writer::item(std::int64_t at, std::uint32_t serial, std::uint64_t number,
+                                   std::uint32_t start_thread) {
+    return raw(ticks_of(at), make_tag(record_kind::item, serial, 0),
+               {trace::make_mark(0, start_thread == 0 ? thread_ : start_thread), number});
+}
+
 thread_writer& thread_writer::arguments(std::int64_t scope_start, std::uint32_t site,
                                         std::string_view text) {
     std::vector<std::uint64_t> words(trace::padded_payload(text.size()) / sizeof(std::uint64_t));

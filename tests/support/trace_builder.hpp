@@ -53,6 +53,9 @@ public:
     thread_writer& awaiting(std::int64_t at, std::uint64_t awaiter, std::uint64_t awaited);
     thread_writer& context(std::int64_t at, std::uint64_t task, std::uint64_t previous);
     thread_writer& label(std::int64_t at, std::uint32_t serial, std::string_view text);
+    /// Of the range whose label has that serial on `start_thread`, which is this one if it is 0.
+    thread_writer& item(std::int64_t at, std::uint32_t serial, std::uint64_t number,
+                        std::uint32_t start_thread = 0);
     thread_writer& arguments(std::int64_t scope_start, std::uint32_t site, std::string_view text);
 
     /// Closes the chunk; the next record opens another, in which `current_task` is said to run.

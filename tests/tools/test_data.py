@@ -14,7 +14,7 @@ import trace_builder
 from tool import TOOL, ToolTest, coroscope
 
 PRINTING = [("table",), ("awaits",), ("awaits", "--chains"), ("tasks",), ("tasks", "--tree"),
-            ("tasks", "--task", "3"), ("info",)]
+            ("tasks", "--task", "3"), ("streams",), ("info",)]
 
 
 class DataTest(ToolTest):
@@ -96,6 +96,18 @@ class Content(DataTest):
         self.assertEqual((row["name"], row["scope"], row["place"], row["count"]),
                          ("db.query", "handle", "src/store.cpp:42", "20"))
         self.assertEqual(int(row["max_ns"]), 201_000)
+
+    def test_streams_tell_first_items_and_gaps_by_label(self):
+        self.trace = trace_builder.streams().write(self.folder / "streams.cst")
+        rows, pages = self.rows("streams")
+        self.assertEqual((rows["name"], rows["count"], rows["items"], rows["unfinished"]), ("rows", "2", "5", "1"))
+        self.assertEqual((rows["first_item_p50_ns"], rows["first_item_max_ns"]), ("1000", "3000"))
+        self.assertEqual((rows["gap_p50_ns"], rows["gap_p95_ns"], rows["gap_max_ns"]), ("2000", "5000", "5000"))
+        self.assertEqual((pages["name"], pages["items"], pages["gap_p50_ns"]), ("pages", "0", ""))
+        self.assertIsNone(self.data("streams")[1]["first_item_p50_ns"])
+        text = coroscope("streams", self.trace, "--sort-by", "items").stdout
+        self.assertIn("Ranges that had not ended when the session did: 1", text)
+        self.assertLess(text.index("rows"), text.index("pages"))
 
     def test_chains_lead_from_the_spawn_to_the_await(self):
         self.assertEqual(self.rows("awaits", "--chains")[0]["chain"], "session > db.query")

@@ -16,9 +16,11 @@ START_TICKS = 1_000_000
 START_REALTIME_NS = 1_700_000_000_000_000_000
 
 SCOPE, LONG_SCOPE, SUSPEND, RESUME, SPAWN, WAKE, FINISH, ATTRIBUTE, CARRIES = 1, 2, 3, 4, 8, 9, 10, 15, 17
+LABEL, ITEM = 13, 16
 STRING, SITE, THREAD = 20, 21, 22
 KIND_SCOPE, KIND_AWAIT, KIND_COROUTINE = 0, 2, 3
 IN_FRAME, EXACT = 1, 2
+COMPLETED = 4 | 8 | 64  # scope_dynamic, scope_explicit, scope_range
 
 
 def tag(kind, identity=0, value=0):
@@ -91,6 +93,23 @@ def task_record(kind, time_ns, task, other=0, identity=0, flags=0):
 def attribute(serial, key, value, parent=0):
     body = struct.pack("<IBBH", parent, len(key), len(value), 0) + key + value
     return words(0, tag(ATTRIBUTE, serial, len(body))) + padded(body)
+
+
+def stream(serial, label, start_ns, items_ns, end_ns=None):
+    """The records of a range on thread 1 that yielded items at those moments."""
+    records = [words(START_TICKS + start_ns, tag(LABEL, serial, len(label))) + padded(label)]
+    records += [words(START_TICKS + at, tag(ITEM, serial), 1, number)
+                for number, at in enumerate([start_ns, *items_ns])]
+    if end_ns is not None:
+        records.append(words(START_TICKS + start_ns, tag(LONG_SCOPE, serial, COMPLETED), end_ns - start_ns, 1))
+    return records
+
+
+def streams():
+    trace = Trace()
+    trace.thread(1, b"main", stream(1, b"rows", 1_000, [4_000, 5_000, 7_000], 8_000)
+                 + stream(2, b"rows", 10_000, [11_000, 16_000]) + stream(3, b"pages", 20_000, [], 21_000))
+    return trace
 
 
 def service(requests=20):

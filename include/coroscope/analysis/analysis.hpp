@@ -10,4 +10,5 @@
 #include <coroscope/analysis/percentiles.hpp>       // IWYU pragma: export
 #include <coroscope/analysis/result.hpp>            // IWYU pragma: export
 #include <coroscope/analysis/slowest_request.hpp>   // IWYU pragma: export
+#include <coroscope/analysis/stream_statistics.hpp> // IWYU pragma: export
 #include <coroscope/analysis/task_statistics.hpp>   // IWYU pragma: export

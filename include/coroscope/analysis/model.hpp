@@ -165,7 +165,8 @@ enum event_flags : std::uint16_t {
     event_clipped = 1U << 3,             ///< straddles the session's start
     event_abandoned = 1U << 4,           ///< its frame was destroyed while suspended
     event_await = 1U << 5,               ///< an await in a coroutine that is no task
-    event_explicit = 1U << 6,            ///< begin()/end() of a record_function
+    event_explicit = 1U << 6,            ///< a range: begun and ended by calls, or by a completion
+    event_open = 1U << 7,                ///< a range that did not end; its end is the session's
 };
 
 /// What only some events have: those of tasks that may have been suspended, and those with arguments.
@@ -197,6 +198,22 @@ static_assert(sizeof(event) == 56);
 
 using event_list = std::vector<event>;
 
+/// One item that a stream yielded.
+struct stream_item {
+    std::int64_t time_ns = 0;
+    std::uint64_t number = 0;  ///< from 1; one that is missing was lost
+};
+
+/// A range over something that yields items.
+struct stream_info {
+    std::uint32_t name = none;    ///< index into trace::strings
+    std::uint32_t task = none;    ///< that of its beginning: index into trace::tasks
+    std::uint32_t thread = none;  ///< where it began: index into trace::threads
+    std::int64_t start_ns = 0;
+    optional_ns end_ns;  ///< none: it did not end while the session ran
+    index_range items;   ///< indices into trace::stream_items, by number
+};
+
 /// What the trace lost, and how healthy it is.
 struct trace_health {
     bool finished = true;  ///< false: the process died before stop()
@@ -204,6 +221,7 @@ struct trace_health {
     std::uint64_t overwritten = 0;
     std::uint64_t late_records = 0;
     std::uint64_t tasks_without_slot = 0;
+    std::uint64_t open_ranges = 0;     ///< ranges that had not ended when the session did
     std::uint64_t damaged_chunks = 0;  ///< chunks that were left out because their bytes are wrong
     int write_error = 0;
     std::vector<std::string> warnings;  ///< damage found while reading, one line each
@@ -232,6 +250,8 @@ struct trace {
     std::vector<await_info> awaits;  ///< by (task, suspend)
     std::vector<event_detail> details;
     std::vector<attribute_info> attributes;
+    std::vector<stream_info> streams;       ///< by start
+    std::vector<stream_item> stream_items;  ///< by (stream, number)
     event_list events;  ///< by (start ascending, end descending, stream position descending)
     trace_health health;
 };

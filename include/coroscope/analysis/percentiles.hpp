@@ -17,6 +17,7 @@ struct percentiles {
     std::int64_t p90_ns = 0;
     std::int64_t p99_ns = 0;
     std::int64_t max_ns = 0;
+    std::int64_t p95_ns = 0;
 };
 
 /// The percentiles of `durations_ns`, which is reordered.

@@ -15,6 +15,7 @@
 #include <coroscope/analysis/listing.hpp>
 #include <coroscope/analysis/model.hpp>
 #include <coroscope/analysis/slowest_request.hpp>
+#include <coroscope/analysis/stream_statistics.hpp>
 #include <coroscope/analysis/task_statistics.hpp>
 #include <coroscope/detail/export.hpp>
 
@@ -48,6 +49,9 @@ list_await_sites(const trace& loaded, const std::vector<await_site_statistics>& 
 /// Awaits by the chain of spawn and await sites that led to them, outermost first.
 [[nodiscard]] COROSCOPE_API listing list_await_chains(const trace& loaded,
                                                       const std::vector<await_chain>& chains);
+
+/// Streams by label: the delay of the first item, the gaps between the others.
+[[nodiscard]] COROSCOPE_API listing list_streams(const std::vector<stream_statistics>& statistics);
 
 /// The threads: what each recorded and lost.
 [[nodiscard]] COROSCOPE_API listing list_threads(const trace& loaded);

@@ -113,6 +113,7 @@ enum class record_kind : std::uint8_t {
     label = 13,       ///< [1+n] ticks | serial, byte count | text: a run-time label
     arguments = 14,   ///< [1+n] start of the scope | its site, byte count | text
     attribute = 15,   ///< [1+n] - | serial, byte count | attribute_body, key, value
+    item = 16,        ///< [2] ticks | serial of the range's label, - | mark of its start | number, from 1; 0: it has items
     carries = 17,     ///< [2] ticks | serial of an attribute or 0, - | task or 0 | -: what its context carries from here
     // In chunks of kind metadata.
     string = 20,      ///< [1+n] - | string id, byte count | text
@@ -129,6 +130,7 @@ enum scope_flags : std::uint32_t {
     scope_explicit = 1U << 3,   ///< begin()/end() of a record_function
     scope_await = 1U << 4,      ///< an await in a coroutine that is no task: suspended throughout
     scope_clipped = 1U << 5,    ///< began before the session; start is the session's
+    scope_range = 1U << 6,      ///< ended when something completed, on whatever thread; beside scope_explicit
 };
 
 /// Flags of context.
@@ -267,6 +269,7 @@ constexpr std::size_t record_bytes(std::uint64_t tag) noexcept {
         case record_kind::awaiting:
         case record_kind::context:
         case record_kind::carries:
+        case record_kind::item:
         case record_kind::clock: return 32;
         case record_kind::site: return 16 + sizeof(site_body);
         case record_kind::thread: return 16 + sizeof(thread_body);

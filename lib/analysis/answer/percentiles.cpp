@@ -18,6 +18,7 @@ percentiles percentiles_of(std::vector<std::int64_t>& durations_ns) {
     found.count = count;
     found.p50_ns = rank(50);
     found.p90_ns = rank(90);
+    found.p95_ns = rank(95);
     found.p99_ns = rank(99);
     found.max_ns = durations_ns.back();
     return found;

@@ -34,6 +34,16 @@ void event_places::settle_awaits(std::int64_t start_ns) {
     next_suspend_ns_ = std::numeric_limits<std::int64_t>::max();
 }
 
+// What may be no parent ends nobody's time as one, however it overlaps.
+void event_places::link_beside(event& added, std::uint32_t innermost) const {
+    while (innermost != none) {
+        const event& above = loaded_.events[innermost];
+        if (added.start_ns < above.end_ns && added.end_ns <= above.end_ns) break;
+        innermost = above.parent;
+    }
+    added.parent = innermost;
+}
+
 // Ranges begun and ended by hand may overlap without nesting. Such a one has a total only, as an
 // asynchronous event has; or else two of them would count the time that they share.
 void event_places::overlap(event& earlier, event& later) {

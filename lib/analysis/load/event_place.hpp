@@ -26,6 +26,8 @@ public:
         if (next_suspend_ns_ < added.start_ns) [[unlikely]]
             settle_awaits(added.start_ns);
         std::uint32_t& top = innermost_[group != none ? group : tasks_ + added.thread];
+        if (!encloses) [[unlikely]]
+            return link_beside(added, top);
         while (top != none) {
             event& above = loaded_.events[top];
             if (added.start_ns < above.end_ns && added.end_ns <= above.end_ns) {
@@ -38,7 +40,7 @@ public:
             top = above.parent;
         }
         added.parent = top;
-        if (encloses) top = static_cast<std::uint32_t>(loaded_.events.size() - 1);
+        top = static_cast<std::uint32_t>(loaded_.events.size() - 1);
     }
 
     /// To be called after the last event.
@@ -46,6 +48,7 @@ public:
 
 private:
     void settle_awaits(std::int64_t start_ns);
+    void link_beside(event& added, std::uint32_t innermost) const;
     static void overlap(event& earlier, event& later);
 
     trace& loaded_;

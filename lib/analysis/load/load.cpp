@@ -10,8 +10,10 @@
 #include "clock_map.hpp"
 #include "event_tree.hpp"
 #include "fold_jobs.hpp"
+#include "open_ranges.hpp"
 #include "scope_records.hpp"
 #include "scope_texts.hpp"
+#include "stream_items.hpp"
 #include "symbols.hpp"
 #include "task_history.hpp"
 #include "task_records.hpp"
@@ -127,6 +129,8 @@ trace load_from(const reader& input) {
     for (std::size_t stream = 0; stream < records.streams.size(); ++stream)
         scopes.push_back(
             loading::read_scopes(records.streams[stream], timelines[stream], texts, context));
+    loading::add_open_ranges(texts, timelines, context, scopes);
+    loading::read_streams(texts, timelines, context);
     loading::build_events({records.streams, timelines, scopes, texts}, names, clock, loaded);
     loading::attach_attributes(records.attributes, loaded);
     loading::name_asio_tasks(loaded);

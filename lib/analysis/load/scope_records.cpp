@@ -71,7 +71,7 @@ private:
         scope_extra extra;
         extra.position = position;
         if (is_long && (record.value() & coroscope::trace::scope_dynamic) != 0) {
-            extra.name = label_of(stream_.thread, record.id());
+            extra.name = label_of(stream_.thread, record.id(), clock_.to_ns(record.word(0) + record.word(2)));
         } else {
             extra.site = names_.site(record.id());
             extra.name = names_.site_name(extra.site);
@@ -100,26 +100,29 @@ private:
         const std::uint32_t arguments =
             scope.site == none ? none : arguments_of(start, scope.site, scope.thread);
         measure(scope, nature_of(scope, flags), arguments);
+        if ((flags & coroscope::trace::scope_range) != 0) stand_beside(scope);
         found_.others.push_back(scope);
     }
 
     void name(other_scope& scope, std::uint32_t id, std::uint32_t flags) {
         if ((flags & coroscope::trace::scope_dynamic) != 0) {
-            scope.name = label_of(scope.thread, id);
+            scope.name = label_of(scope.thread, id, scope.end_ns);
             return;
         }
         scope.site = names_.site(id);
         scope.name = names_.site_name(scope.site);
     }
 
-    std::uint32_t label_of(std::uint32_t thread, std::uint32_t serial) {
-        const std::uint32_t label = texts_.label(thread, serial);
+    std::uint32_t label_of(std::uint32_t thread, std::uint32_t serial, std::int64_t end_ns) {
+        const std::uint32_t label = texts_.take_label(thread, serial, end_ns);
         return label != none ? label : names_.intern("unknown label");
     }
 
     [[nodiscard]] scope_nature nature_of(const other_scope& scope, std::uint32_t flags) const {
         namespace format = coroscope::trace;
         if ((flags & format::scope_await) != 0) return scope_nature::suspended;
+        if ((flags & format::scope_range) != 0)
+            return scope.task != none ? scope_nature::exact : scope_nature::unknown;
         const bool in_frame = (flags & format::scope_in_frame) != 0;
         if (scope.task != none && in_frame && died_suspended(scope)) return scope_nature::abandoned;
         if ((flags & format::scope_explicit) != 0) return nature_of_explicit(scope, in_frame);
@@ -164,6 +167,13 @@ private:
             scope.flags |= event_async;
         scope.detail = static_cast<std::uint32_t>(context_.loaded.details.size());
         context_.loaded.details.push_back(detail);
+    }
+
+    // A range ends with something else than a block: it is on nobody's stack.
+    static void stand_beside(other_scope& scope) {
+        scope.flags |= event_async;
+        scope.own_ns = 0;
+        scope.encloses = false;
     }
 
     std::uint32_t arguments_of(std::uint64_t start, std::uint32_t site, std::uint32_t thread) {

@@ -3,9 +3,13 @@
 
 namespace coroscope::analysis::loading {
 
-scope_texts::scope_texts(const task_records& records) {
-    for (const scope_text& label : records.labels)
-        labels_.insert_or_assign(key{label.key, label.thread, none}, label.text);
+scope_texts::scope_texts(const task_records& records)
+    : records_(records), ends_ns_(records.labels.size()) {
+    for (std::size_t at = 0; at < records.labels.size(); ++at) {
+        const range_label& label = records.labels[at];
+        labels_.insert_or_assign(key{label.serial, records.streams[label.stream].thread, none},
+                                 static_cast<std::uint32_t>(at));
+    }
     for (const scope_text& arguments : records.arguments) {
         const key of_scope{arguments.key, arguments.thread, arguments.site};
         const auto number = static_cast<std::uint32_t>(entries_.size());
@@ -18,7 +22,15 @@ scope_texts::scope_texts(const task_records& records) {
     }
 }
 
-std::uint32_t scope_texts::label(std::uint32_t thread, std::uint32_t serial) const {
+std::uint32_t scope_texts::take_label(std::uint32_t thread, std::uint32_t serial,
+                                      std::int64_t end_ns) {
+    const std::uint32_t label = find_label(thread, serial);
+    if (label == none) return none;
+    ends_ns_[label] = end_ns;
+    return records_.labels[label].text;
+}
+
+std::uint32_t scope_texts::find_label(std::uint32_t thread, std::uint32_t serial) const {
     const auto found = labels_.find(key{serial, thread, none});
     return found == labels_.end() ? none : found->second;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds the run-time label or the captured arguments that a scope refers to.
+// Finds the run-time label or the captured arguments that a scope refers to, and which labels no scope
+// refers to: those of ranges that did not end.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +18,14 @@ class scope_texts {
 public:
     explicit scope_texts(const task_records& records);
 
-    /// The label with that serial: index into trace::strings, or none.
-    [[nodiscard]] std::uint32_t label(std::uint32_t thread, std::uint32_t serial) const;
+    /// The label with that serial, whose range ended at `end_ns`: index into trace::strings, or none.
+    std::uint32_t take_label(std::uint32_t thread, std::uint32_t serial, std::int64_t end_ns);
+
+    /// The label with that serial: index into task_records::labels, or none.
+    [[nodiscard]] std::uint32_t find_label(std::uint32_t thread, std::uint32_t serial) const;
+
+    /// When the range of a label ended, once all scopes have been read; none where it did not.
+    [[nodiscard]] optional_ns end_of(std::size_t label) const { return ends_ns_[label]; }
 
     [[nodiscard]] bool any_arguments() const { return !entries_.empty(); }
 
@@ -51,6 +58,8 @@ private:
         std::uint32_t earlier;  // entry of the same key
     };
 
+    const task_records& records_;
+    std::vector<optional_ns> ends_ns_;  // by label
     std::unordered_map<key, std::uint32_t, key_hash> labels_;
     std::unordered_map<key, std::uint32_t, key_hash> arguments_;  // the latest entry
     std::vector<entry> entries_;

@@ -107,7 +107,9 @@ private:
         else if (kind == record_kind::long_scope)
             read_long_scope(record, stream);
         else if (kind == record_kind::label)
-            found_.labels.push_back({record.id(), stream.thread, none, text_of(record)});
+            read_label(record);
+        else if (kind == record_kind::item)
+            read_item(record);
         else if (kind == record_kind::arguments)
             found_.arguments.push_back(
                 {record.word(0), stream.thread, names_.site(record.id()), text_of(record)});
@@ -125,6 +127,27 @@ private:
     void read_carry(const record_view& record, std::uint32_t thread, carry_op::cause why) {
         found_.attributes.ops.push_back(
             {clock_.to_ns(record.word(0)), thread, task(record.word(2)), record.id(), why});
+    }
+
+    void read_label(const record_view& record) {
+        range_label label;
+        label.start_ns = clock_.to_ns(record.word(0));
+        label.serial = record.id();
+        label.text = text_of(record);
+        label.stream = static_cast<std::uint32_t>(found_.streams.size() - 1);
+        label.position = position_;
+        seen(label.start_ns);
+        found_.labels.push_back(label);
+    }
+
+    void read_item(const record_view& record) {
+        range_item item;
+        item.time_ns = clock_.to_ns(record.word(0));
+        item.number = record.word(3);
+        item.serial = record.id();
+        item.thread_id = coroscope::trace::mark_thread(record.word(2));
+        seen(item.time_ns);
+        found_.items.push_back(item);
     }
 
     void read_long_scope(const record_view& record, thread_stream& stream) {

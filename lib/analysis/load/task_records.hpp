@@ -55,7 +55,24 @@ struct thread_stream {
     bool has_long_stack_scopes = false;
 };
 
-/// A text that a scope refers to by (thread, key): labels by serial, arguments by start ticks.
+/// The label of a range, which stands where the range began.
+struct range_label {
+    std::int64_t start_ns = 0;
+    std::uint32_t serial = 0;  ///< of its thread's labels
+    std::uint32_t text = none;  ///< index into trace::strings
+    std::uint32_t stream = 0;
+    std::uint32_t position = 0;
+};
+
+/// An item that a range over a stream yielded; number 0: it is one.
+struct range_item {
+    std::int64_t time_ns = 0;
+    std::uint64_t number = 0;
+    std::uint32_t serial = 0;     ///< of the label of its range
+    std::uint32_t thread_id = 0;  ///< logical id of the thread where that range began
+};
+
+/// A text that a scope refers to by (thread, key): arguments by start ticks.
 struct scope_text {
     std::uint64_t key = 0;
     std::uint32_t thread = none;
@@ -66,7 +83,8 @@ struct scope_text {
 struct task_records {
     std::vector<thread_stream> streams;
     std::vector<task_op> ops;
-    std::vector<scope_text> labels;
+    std::vector<range_label> labels;
+    std::vector<range_item> items;
     std::vector<scope_text> arguments;
     attribute_records attributes;
     std::int64_t last_ns = 0;  ///< end of the last record

@@ -30,6 +30,10 @@ std::vector<std::string> health_notes(const trace_health& health) {
         notes.push_back(fmt::format("Live tasks that the task table had no room for: {}",
                                     health.tasks_without_slot));
     }
+    if (health.open_ranges != 0) {
+        notes.push_back(fmt::format("Ranges that had not ended when the session did: {}",
+                                    health.open_ranges));
+    }
     if (health.write_error != 0) {
         const std::string reason = std::generic_category().message(health.write_error);
         notes.push_back(fmt::format("The trace stopped growing: {}", reason));
@@ -58,6 +62,7 @@ void write_health(json_writer& json, const trace_health& health) {
     json.member("overwritten", health.overwritten);
     json.member("late_records", health.late_records);
     json.member("tasks_without_slot", health.tasks_without_slot);
+    json.member("open_ranges", health.open_ranges);
     json.member("damaged_chunks", health.damaged_chunks);
     json.member("write_error", health.write_error);
     json.key("warnings").begin_array();

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How a future's completion ends a range.
+
+#include <utility>
+
+#include <coroscope/config.hpp>
+#include <coroscope/detail/callback_list.hpp>
+#include <coroscope/detail/export.hpp>
+#include <coroscope/range.hpp>
+
+namespace coroscope {
+namespace detail {
+
+/// Captures the current context. False, and one line on stderr the first time, where the range is attached already.
+[[nodiscard]] COROSCOPE_API bool attach(range_state& state) noexcept;
+COROSCOPE_API void retain_attachment(range_state& state) noexcept;
+/// The last one ends the range where nobody told of the completion.
+COROSCOPE_API void release_attachment(range_state& state) noexcept;
+/// Ends the range under the context of its attachment.
+COROSCOPE_API void complete_attached(range_state& state) noexcept;
+
+/// A node for callback lists that takes one attachment with it.
+struct attachment_callback final : callback {
+    attachment_callback() noexcept : callback(call) {}
+    static void call(callback& self) noexcept {
+        range_state& state = *static_cast<attachment_callback&>(self).state;
+        complete_attached(state);
+        release_attachment(state);
+    }
+    range_state* state = nullptr;
+};
+COROSCOPE_API attachment_callback& callback_of(range_state& state) noexcept;
+
+}  // namespace detail
+
+/// What an adaptor calls, on any thread, just before it completes the future that it gave back: ends the
+/// range, under the context in which it was attached, and runs its end callbacks. Copyable; further calls
+/// do nothing. Where all copies go without a call, the future was abandoned, and the range ends then.
+class range_end {
+public:
+    /// Takes over an attachment; null: calls do nothing.
+    explicit range_end(detail::range_state* attached) noexcept : state_(attached) {}
+    range_end(const range_end& other) noexcept : state_(other.state_) {
+        if (state_ != nullptr) detail::retain_attachment(*state_);
+    }
+    range_end(range_end&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    range_end& operator=(range_end other) noexcept {
+        std::swap(state_, other.state_);
+        return *this;
+    }
+    ~range_end() {
+        if (state_ != nullptr) detail::release_attachment(*state_);
+    }
+
+    void operator()() const noexcept {
+        if (state_ != nullptr) detail::complete_attached(*state_);
+    }
+
+    /// Adds the call to a list that is closed before the future completes; calls at once where it has been.
+    void add_to(detail::callback_list& before) && noexcept {
+        detail::range_state* state = std::exchange(state_, nullptr);
+        if (state == nullptr) return;
+        detail::callback& added = detail::callback_of(*state);
+        if (!before.add(added)) added.run(added);
+    }
+
+private:
+    detail::range_state* state_;
+};
+
+}  // namespace coroscope

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A pointer to something that counts those who hold it, by retain(Counted&) and release(Counted&), which
+// argument-dependent lookup finds. Both are noexcept and safe from any thread; the pointer itself
+// belongs to one thread at a time. `Counted` may be incomplete.
+
+#include <utility>
+
+namespace coroscope::detail {
+
+template <class Counted>
+class counted_ptr {
+public:
+    counted_ptr() noexcept = default;
+    /// Takes over the caller's hold.
+    explicit counted_ptr(Counted* held) noexcept : held_(held) {}
+    counted_ptr(const counted_ptr& other) noexcept : held_(other.held_) {
+        if (held_ != nullptr) retain(*held_);
+    }
+    counted_ptr(counted_ptr&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+    counted_ptr& operator=(counted_ptr other) noexcept {
+        std::swap(held_, other.held_);
+        return *this;
+    }
+    ~counted_ptr() {
+        if (held_ != nullptr) release(*held_);
+    }
+
+    Counted* get() const noexcept { return held_; }
+    Counted& operator*() const noexcept { return *held_; }
+    Counted* operator->() const noexcept { return held_; }
+    explicit operator bool() const noexcept { return held_ != nullptr; }
+
+    /// Gives the hold to the caller.
+    Counted* detach() noexcept { return std::exchange(held_, nullptr); }
+
+private:
+    Counted* held_ = nullptr;
+};
+
+}  // namespace coroscope::detail

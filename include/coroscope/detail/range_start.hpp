@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The recording half of ranges: what one remembers of its start, and the calls that write its records.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <coroscope/detail/export.hpp>
+#include <coroscope/scope.hpp>
+
+namespace coroscope::detail {
+
+/// A begun range: its start, where its label stands in the trace, and who records it. 24 bytes.
+struct range_start {
+    scope_start start{0, 0};
+    std::uint32_t label = 0;    ///< serial of the label record of the starting thread
+    std::uint32_t session = 0;  ///< generation of the session in which it began
+};
+
+/// Whose stretch it is: a block's, which nests as calls do, or that of something which completes anywhere.
+enum class range_extent : std::uint8_t { block, completion };
+
+COROSCOPE_API void begin_range(range_start& range, const char* label, std::size_t size) noexcept;
+
+/// Writes into the session in which the range began, whatever records on this thread. Where that session
+/// is over, the end is counted among the range_faults.
+COROSCOPE_API void end_range(const range_start& range, range_extent extent) noexcept;
+
+/// Writes item `number` of a begun range, as above; 0: it will yield some.
+COROSCOPE_API void record_item(const range_start& range, std::uint64_t number) noexcept;
+
+}  // namespace coroscope::detail

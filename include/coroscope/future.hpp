@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// future, shared_future and promise: drop-in for the standard library's, whose futures they are. The
+// producer itself tells when a future completes, so that a range ends with it (future_adaptor.hpp) and a
+// coroutine can await it; nobody polls and no thread waits.
+//
+//   coroscope::promise<int> answer;
+//   coroscope::future<int> pending = answer.get_future();
+//   … answer.set_value(42) …                       // ranges end, the future is ready, who awaits runs on
+//   int value = co_await std::move(pending);        // or pending.get(), as ever
+//
+// Each is-a std::future or std::shared_future, as thread-safe as that, and can be passed where one is
+// wanted; what has become a plain std::future can no longer be awaited or take a range. An awaiting coroutine is
+// resumed by the producing call, on its thread; where the future is ready it is not suspended. What is set to
+// be ready at the thread's exit ends its ranges when it is set, and resumes who awaits it at the exit.
+// A coroutine that is destroyed while it awaits is forgotten; as with any coroutine, not while it is resumed.
+//
+// packaged_task.hpp and async.hpp have the other two producers. With COROSCOPE_ENABLED=0 all of this works, too.
+
+#include <chrono>
+#include <coroutine>
+#include <future>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <coroscope/config.hpp>
+#include <coroscope/detail/completion.hpp>
+#include <coroscope/detail/joiner.hpp>
+#include <coroscope/future_adaptor.hpp>
+
+namespace coroscope {
+namespace detail {
+
+/// Is it there, or will nobody but the one who waits produce it?
+template <class Future>
+bool ready_or_deferred(const Future& future) {
+    return future.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
+}
+
+inline bool is_produced(const completion_ptr& completed) noexcept {
+    return completed && completed->before.closed();
+}
+
+/// The awaiter of a future, which stays where it is until the end of the await expression.
+template <class Future>
+class future_awaiter {
+public:
+    future_awaiter(Future& awaited, const completion_ptr& completed) noexcept
+        : future_(&awaited), completed_(completed) {}
+    future_awaiter(const future_awaiter&) = delete;
+    future_awaiter& operator=(const future_awaiter&) = delete;
+    ~future_awaiter() {
+        if (waiting_ != nullptr) waiting_->forget();
+    }
+
+    bool await_ready() const {
+        return !completed_ || !future_->valid() || ready_or_deferred(*future_);
+    }
+
+    bool await_suspend(std::coroutine_handle<> waiter) {
+        waiting_ = new (std::nothrow) waiting_coroutine(waiter);
+        if (waiting_ == nullptr) return false;  // without memory it blocks in await_resume
+        if (completed_->after.add(*waiting_))
+            return true;  // the coroutine may run elsewhere by now
+        delete std::exchange(waiting_, nullptr);
+        return false;
+    }
+
+    decltype(auto) await_resume() const { return future_->get(); }
+
+private:
+    Future* future_;
+    completion_ptr completed_;
+    waiting_coroutine* waiting_ = nullptr;
+};
+
+}  // namespace detail
+
+template <class T>
+class shared_future;
+
+/// A std::future whose completion can be watched. Awaiting it takes the value, as get() does.
+template <class T>
+class [[nodiscard]] future : public std::future<T> {
+public:
+    future() noexcept = default;
+    future(future&&) noexcept = default;
+    future& operator=(future&& other) noexcept {
+        future taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    /// One of async() waits for its thread, as the standard library's does.
+    ~future() { worker_.leave(this->valid() || detail::is_produced(completed_)); }
+
+    shared_future<T> share() noexcept { return shared_future<T>(std::move(*this)); }
+
+    auto operator co_await() && { return detail::future_awaiter<future>(*this, completed_); }
+    auto operator co_await() & { return detail::future_awaiter<future>(*this, completed_); }
+
+    /// For producers: a future of theirs, and what they will close when it completes.
+    future(std::future<T>&& state, detail::completion_ptr completed,
+           detail::joiner_ptr worker = {}) noexcept
+        : std::future<T>(std::move(state)),
+          completed_(std::move(completed)),
+          worker_(std::move(worker)) {}
+
+    const detail::completion_ptr& coroscope_completion() const noexcept { return completed_; }
+
+private:
+    friend class shared_future<T>;
+    void swap(future& other) noexcept {
+        std::swap(static_cast<std::future<T>&>(*this), static_cast<std::future<T>&>(other));
+        std::swap(completed_, other.completed_);
+        std::swap(worker_, other.worker_);
+    }
+
+    detail::completion_ptr completed_;
+    detail::joiner_ptr worker_;
+};
+
+/// A std::shared_future whose completion can be watched. Awaiting it gives what get() gives; the reference
+/// is good as long as a copy lives.
+template <class T>
+class shared_future : public std::shared_future<T> {
+public:
+    shared_future() noexcept = default;
+    shared_future(const shared_future&) = default;
+    shared_future(shared_future&&) noexcept = default;
+    shared_future& operator=(shared_future other) noexcept {
+        std::swap(static_cast<std::shared_future<T>&>(*this),
+                  static_cast<std::shared_future<T>&>(other));
+        std::swap(completed_, other.completed_);
+        std::swap(worker_, other.worker_);
+        return *this;
+    }
+    shared_future(future<T>&& other) noexcept
+        : std::shared_future<T>(std::move(static_cast<std::future<T>&>(other))),
+          completed_(std::move(other.completed_)),
+          worker_(std::move(other.worker_)) {}
+    ~shared_future() { worker_.leave(this->valid() || detail::is_produced(completed_)); }
+
+    auto operator co_await() const& {
+        return detail::future_awaiter<const shared_future>(*this, completed_);
+    }
+
+    const detail::completion_ptr& coroscope_completion() const noexcept { return completed_; }
+
+private:
+    detail::completion_ptr completed_;
+    detail::joiner_ptr worker_;
+};
+
+template <class T>
+struct future_adaptor<future<T>> {
+    static future<T> attach(future<T>&& awaited, range_end end) {
+        if (const auto& completed = awaited.coroscope_completion())
+            std::move(end).add_to(completed->before);
+        return std::move(awaited);
+    }
+};
+
+template <class T>
+struct future_adaptor<shared_future<T>> {
+    static shared_future<T> attach(shared_future<T>&& awaited, range_end end) {
+        if (const auto& completed = awaited.coroscope_completion())
+            std::move(end).add_to(completed->before);
+        return std::move(awaited);
+    }
+};
+
+/// A std::promise that tells when it completes: just before it makes its future ready it ends the ranges
+/// attached to that, right after it resumes who awaits it. Destroyed before it has a value, it breaks.
+template <class T>
+class promise {
+    struct no_value {};
+    using value = std::conditional_t<std::is_object_v<T>, T, no_value>;
+    using reference = std::conditional_t<std::is_reference_v<T>, T, no_value&>;
+
+public:
+    promise() = default;
+    template <class Allocator>
+    promise(std::allocator_arg_t tag, const Allocator& allocator) : state_(tag, allocator) {}
+    promise(promise&& other) noexcept
+        : state_(std::move(other.state_)),
+          completed_(std::move(other.completed_)),
+          at_exit_(std::exchange(other.at_exit_, false)) {}
+    promise& operator=(promise&& other) noexcept {
+        promise(std::move(other)).swap(*this);
+        return *this;
+    }
+    ~promise() {
+        if (!completed_) return;
+        completed_->before.close();
+        {
+            const std::promise<T> broken(std::move(state_));
+        }
+        if (!at_exit_) completed_->after.close();
+    }
+    void swap(promise& other) noexcept {
+        state_.swap(other.state_);
+        std::swap(completed_, other.completed_);
+        std::swap(at_exit_, other.at_exit_);
+    }
+
+    future<T> get_future() { return future<T>(state_.get_future(), completed_); }
+
+    void set_value(const value& given)
+        requires std::is_object_v<T>
+    {
+        // What may throw comes before the end of the range.
+        if constexpr (!std::is_nothrow_copy_constructible_v<T> && std::is_move_constructible_v<T>) {
+            set_value(value(given));
+        } else {
+            detail::complete(completed_, [&] { state_.set_value(given); });
+        }
+    }
+    void set_value(value&& given)
+        requires std::is_object_v<T>
+    {
+        detail::complete(completed_, [&] { state_.set_value(std::move(given)); });
+    }
+    void set_value(reference given)
+        requires std::is_reference_v<T>
+    {
+        detail::complete(completed_, [&] { state_.set_value(given); });
+    }
+    void set_value()
+        requires std::is_void_v<T>
+    {
+        detail::complete(completed_, [&] { state_.set_value(); });
+    }
+    void set_exception(std::exception_ptr error) {
+        detail::complete(completed_, [&] { state_.set_exception(std::move(error)); });
+    }
+
+    void set_value_at_thread_exit(const value& given)
+        requires std::is_object_v<T>
+    {
+        at_exit([&] { state_.set_value_at_thread_exit(given); });
+    }
+    void set_value_at_thread_exit(value&& given)
+        requires std::is_object_v<T>
+    {
+        at_exit([&] { state_.set_value_at_thread_exit(std::move(given)); });
+    }
+    void set_value_at_thread_exit(reference given)
+        requires std::is_reference_v<T>
+    {
+        at_exit([&] { state_.set_value_at_thread_exit(given); });
+    }
+    void set_value_at_thread_exit()
+        requires std::is_void_v<T>
+    {
+        at_exit([&] { state_.set_value_at_thread_exit(); });
+    }
+    void set_exception_at_thread_exit(std::exception_ptr error) {
+        at_exit([&] { state_.set_exception_at_thread_exit(std::move(error)); });
+    }
+
+private:
+    template <class Set>
+    void at_exit(Set&& set) {
+        if (completed_) completed_->before.close();
+        set();
+        at_exit_ = true;
+        detail::close_at_thread_exit(completed_);
+    }
+
+    std::promise<T> state_;
+    detail::completion_ptr completed_{new detail::completion};
+    bool at_exit_ = false;
+};
+
+template <class T>
+void swap(promise<T>& left, promise<T>& right) noexcept {
+    left.swap(right);
+}
+
+}  // namespace coroscope

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// call_end_callbacks_on_future: a range that ends when a future completes.
+//
+//   coroscope::range query("db.query");
+//   auto rows = call_end_callbacks_on_future(query, store.query(key));   // a future of the same type
+//
+// What comes back completes with the same value, exception or cancellation as the one that went in, after
+// the range has ended and its end callbacks have run. Those run on the completing thread under the context
+// of the attachment; where the future is complete already, here and now. Others who wait for the same
+// shared state, as copies of a shared future do, may see it complete before.
+//
+// future_adaptor<Future> says how a type of future is adapted. There are adaptors for coroscope::future
+// (future.hpp), for types with folly-style thenTry(f), and for types whose then(f) hands over the completed
+// future, which integration/ specialises for some libraries. Another type needs a specialisation:
+//
+//   template <class T>
+//   struct coroscope::future_adaptor<their::future<T>> {
+//       /// Gives back a future of the same type. Calls `end()` when `future` completes, before that.
+//       static their::future<T> attach(their::future<T>&& future, coroscope::range_end end);
+//   };
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include <coroscope/config.hpp>
+#include <coroscope/detail/attachment.hpp>
+#include <coroscope/range.hpp>
+#include <coroscope/record_function.hpp>
+
+namespace coroscope {
+namespace detail {
+
+// What a continuation is called with; it is asked for its result only.
+template <class Future>
+struct takes_future {
+    void operator()(Future) const {}
+};
+struct takes_try {
+    template <class Try>
+    void operator()(Try&&) const {}
+};
+
+template <class Future>
+concept has_then_try =
+    requires(Future&& future) { static_cast<Future&&>(future).thenTry(takes_try()); };
+
+template <class Future>
+concept has_then =
+    requires(Future&& future) { static_cast<Future&&>(future).then(takes_future<Future>()); };
+
+/// Ends the range, then gives the completed future's value or throws what it holds.
+template <class Future>
+class then_continuation {
+public:
+    explicit then_continuation(range_end end) noexcept : end_(std::move(end)) {}
+    auto operator()(Future done) const -> decltype(done.get()) {
+        end_();
+        return done.get();
+    }
+
+private:
+    range_end end_;
+};
+
+/// The same for a completed Try.
+class try_continuation {
+public:
+    explicit try_continuation(range_end end) noexcept : end_(std::move(end)) {}
+    template <class Try>
+    auto operator()(Try&& done) const {
+        end_();
+        return static_cast<Try&&>(done).value();
+    }
+
+private:
+    range_end end_;
+};
+
+}  // namespace detail
+
+/// How to adapt a type of future; see above. Not defined for types that none of the forms fits.
+template <class Future>
+struct future_adaptor;
+
+template <class Future>
+    requires detail::has_then_try<Future>
+struct future_adaptor<Future> {
+    static Future attach(Future&& future, range_end end) {
+        return std::move(future).thenTry(detail::try_continuation(std::move(end)));
+    }
+};
+
+template <class Future>
+    requires(detail::has_then<Future> && !detail::has_then_try<Future>)
+struct future_adaptor<Future> {
+    static Future attach(Future&& future, range_end end) {
+        return std::move(future).then(detail::then_continuation<Future>(std::move(end)));
+    }
+};
+
+/// Has this type of future an adaptor?
+template <class Future>
+concept adaptable_future = requires(Future&& future, range_end end) {
+    { future_adaptor<Future>::attach(std::move(future), std::move(end)) } -> std::same_as<Future>;
+};
+
+namespace detail {
+
+template <class Future>
+std::remove_cvref_t<Future> attach_future(range_state* state, Future&& future) {
+    using adapted = std::remove_cvref_t<Future>;
+    static_assert(adaptable_future<adapted>,
+                  "this future cannot tell when it completes: take it from coroscope::promise, "
+                  "packaged_task or "
+                  "async (future.hpp), include its header of coroscope/integration/, or specialise "
+                  "coroscope::future_adaptor");
+    adapted taken(static_cast<Future&&>(future));
+    if (state == nullptr || !attach(*state)) return taken;
+    return future_adaptor<adapted>::attach(std::move(taken), range_end(state));
+}
+
+}  // namespace detail
+
+/// Ends `ends` when `future` completes: see above. A range takes one future; a second is refused with one
+/// line on stderr (the first time) and given back as it was, and current_range_faults() counts it. Throws
+/// what the library of the future throws.
+template <class Future>
+auto call_end_callbacks_on_future(const range& ends, Future&& future) {
+    return detail::attach_future(ends.coroscope_state().get(), static_cast<Future&&>(future));
+}
+
+/// The same for a range that the caller keeps. Where it is destroyed before the future completes, it ends
+/// there, with one line on stderr (the first time), and current_range_faults() counts it.
+template <class Future>
+auto call_end_callbacks_on_future(record_function& ends, Future&& future) {
+    return detail::attach_future(ends.coroscope_state(), static_cast<Future&&>(future));
+}
+
+/// The same where the future needs an executor first: `future.via(executor)`, whose type comes back.
+template <class Future, class Executor>
+auto call_end_callbacks_on_future(const range& ends, Future&& future, Executor&& executor) {
+    return call_end_callbacks_on_future(
+        ends, static_cast<Future&&>(future).via(static_cast<Executor&&>(executor)));
+}
+
+}  // namespace coroscope

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Ranges that end with a coroscope::async's future, and async as a drop-in.
+
+#include <coroscope/async.hpp>
+
+#include <semaphore>
+
+#include "support.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+TEST_SUITE("async") {
+    TEST_CASE("a function on a thread of its own ends the range when it has returned") {
+        recording session;
+        std::binary_semaphore go(0);
+        const range ends("on a thread");
+        future<int> pending =
+            call_end_callbacks_on_future(ends, coroscope::async(std::launch::async, [&go] {
+                                             go.acquire();
+                                             return 3;
+                                         }));
+        CHECK_FALSE(ends.ended());
+        go.release();
+        CHECK(pending.get() == 3);
+        CHECK(ends.ended());
+        const recorded found = session.stop();
+        const auto& event = found.event("on a thread");
+        CHECK(found.end_thread(event) != event.thread);
+    }
+
+    TEST_CASE(
+        "arguments and results may be move-only, void or references; exceptions come through") {
+        future<only_moves> moved = coroscope::async(
+            [](only_moves given) { return only_moves(*given.value * 2); }, only_moves(4));
+        CHECK(*moved.get().value == 8);
+        int target = 0;
+        future<int&> reference = coroscope::async([&target]() -> int& { return target; });
+        CHECK(&reference.get() == &target);
+        coroscope::async(
+            std::launch::deferred, [](int& given) { given = 9; }, std::ref(target))
+            .get();
+        CHECK(target == 9);
+        future<void> failed = coroscope::async([] { throw std::runtime_error("in async"); });
+        CHECK(message_of([&] { failed.get(); }) == "in async");
+    }
+
+    TEST_CASE("a deferred function runs where somebody waits, and ends the range there") {
+        recording session;
+        const range ends("deferred");
+        std::thread::id ran_on;
+        future<int> pending =
+            call_end_callbacks_on_future(ends, coroscope::async(std::launch::deferred, [&ran_on] {
+                                             ran_on = std::this_thread::get_id();
+                                             return 2;
+                                         }));
+        CHECK_FALSE(ends.ended());
+        CHECK(pending.wait_for(std::chrono::seconds(0)) == std::future_status::deferred);
+        CHECK(pending.get() == 2);
+        CHECK(ran_on == std::this_thread::get_id());
+        CHECK(ends.ended());
+    }
+
+    TEST_CASE("a deferred function that nobody waits for is abandoned with its future") {
+        const range ends("never waited for");
+        bool ran = false;
+        {
+            const auto pending = call_end_callbacks_on_future(
+                ends, coroscope::async(std::launch::deferred, [&ran] { ran = true; }));
+            CHECK_FALSE(ends.ended());
+        }
+        CHECK(ends.ended());
+        CHECK_FALSE(ran);
+    }
+
+    TEST_CASE("the function runs under the context of its caller") {
+        context mine;
+        mine.task = 815;
+        for (const auto policy : {std::launch::async, std::launch::deferred}) {
+            future<std::uint64_t> seen;
+            {
+                const context_guard guard(mine);
+                seen = coroscope::async(policy, [] { return current_context().task; });
+            }
+            CHECK(seen.get() == 815);
+        }
+    }
+
+    TEST_CASE("the last future waits for its thread; one that became a std::future does not") {
+        std::atomic<bool> done{false};
+        const auto slow = [&done] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            done = true;
+        };
+        coroscope::async(std::launch::async, slow).valid();
+        CHECK(done.load());
+        done = false;
+        {
+            shared_future<void> first = coroscope::async(std::launch::async, slow).share();
+            const shared_future<void> second = first;
+            first = {};
+            CHECK_FALSE(done.load());
+        }
+        CHECK(done.load());
+        std::binary_semaphore go(0);
+        std::future<void> plain = coroscope::async(std::launch::async, [&go] { go.acquire(); });
+        go.release();
+        plain.get();
+    }
+}

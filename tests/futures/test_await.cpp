@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// co_await of our futures, from tasks, from instrumented and from plain coroutines.
+
+#include <coroscope/async.hpp>
+#include <coroscope/packaged_task.hpp>
+
+#include "../runtime/support/awaitables.hpp"
+#include "../runtime/support/foreign.hpp"
+#include "support.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+template <class T>
+task<T> await_on(future<T> pending) {
+    co_return co_await std::move(pending);
+}
+
+task<std::string> query_under_range(future<std::string> pending) {
+    const range query("db.query");
+    co_return co_await call_end_callbacks_on_future(query, std::move(pending));
+}
+
+/// A coroutine that nobody instruments.
+struct plain {
+    struct promise_type {
+        plain get_return_object() noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void unhandled_exception() noexcept { std::terminate(); }
+        void return_void() const noexcept {}
+    };
+};
+
+plain plain_await(future<int> pending, int& result) { result = co_await pending; }
+
+plain shared_await(shared_future<std::string> pending, const std::string*& result) {
+    result = &co_await pending;
+}
+
+foreign::manual<foreign::declared> foreign_await(future<int> pending, int& result) {
+    result = co_await std::move(pending);
+}
+
+plain await_and_note_thread(future<int> pending, std::thread::id& resumed_on) {
+    co_await std::move(pending);
+    resumed_on = std::this_thread::get_id();
+}
+
+}  // namespace
+
+TEST_SUITE("await of futures") {
+    TEST_CASE("a task gets the value, reference, move-only value or nothing") {
+        promise<int> number;
+        number.set_value(4);
+        CHECK(sync_wait(await_on(number.get_future())) == 4);
+
+        promise<only_moves> moved;
+        std::thread producer([&moved] { moved.set_value(only_moves(5)); });
+        CHECK(*sync_wait(await_on(moved.get_future())).value == 5);
+        producer.join();
+
+        int target = 0;
+        promise<int&> reference;
+        reference.set_value(target);
+        CHECK(&sync_wait(await_on(reference.get_future())) == &target);
+
+        promise<void> nothing;
+        nothing.set_value();
+        sync_wait(await_on(nothing.get_future()));
+    }
+
+    TEST_CASE("exceptions and broken promises are thrown where it awaits") {
+        promise<int> fails;
+        std::thread producer([&fails] { fails.set_exception(an_error("no answer")); });
+        CHECK(message_of([&] { sync_wait(await_on(fails.get_future())); }) == "no answer");
+        producer.join();
+        future<int> broken;
+        {
+            promise<int> gone;
+            broken = gone.get_future();
+        }
+        CHECK_THROWS_AS(sync_wait(await_on(std::move(broken))), std::future_error);
+    }
+
+    TEST_CASE("the coroutine goes on where the value is set, after the end of the range") {
+        recording session;
+        promise<std::string> rows;
+        std::thread producer;
+        {
+            auto work = query_under_range(rows.get_future());
+            producer = std::thread([&rows] {
+                std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                rows.set_value("rows");
+            });
+            CHECK(sync_wait(std::move(work)) == "rows");
+        }
+        producer.join();
+        const recorded found = session.stop();
+        const auto& event = found.event("db.query");
+        const std::uint32_t task = found.task_index("query_under_range");
+        CHECK(event.task == task);
+        CHECK(found.trace.tasks[task].state == analysis::task_state::finished);
+        check_sum(found.trace.tasks[task], found.trace.duration_ns);
+        const auto awaits = found.awaits(found.trace.tasks[task]);
+        REQUIRE(awaits.size() == 1);
+        REQUIRE(awaits[0].resume_ns);
+        CHECK(event.end_ns <= *awaits[0].resume_ns);
+        CHECK(event.start_ns <= awaits[0].suspend_ns);
+        // The wake is the resume: handed over.
+        CHECK(awaits[0].wake_ns == awaits[0].resume_ns);
+        CHECK(found.split(event).suspended_ns > 0);
+        CHECK(found.split(event).waiting_ns == 0);
+    }
+
+    TEST_CASE("plain and instrumented coroutines await as well, and a shared future gives its "
+              "reference") {
+        promise<int> number;
+        int result = 0;
+        plain_await(number.get_future(), result);
+        number.set_value(6);
+        CHECK(result == 6);
+
+        promise<std::string> text;
+        shared_future<std::string> all = text.get_future().share();
+        const std::string* first = nullptr;
+        const std::string* second = nullptr;
+        shared_await(all, first);
+        shared_await(all, second);
+        text.set_value("both");
+        CHECK(first == &all.get());
+        CHECK(second == first);
+
+        recording session;
+        promise<int> answer;
+        auto coroutine = foreign_await(answer.get_future(), result);
+        coroutine.resume();
+        answer.set_value(7);
+        CHECK(result == 7);
+        CHECK(session.stop().task("foreign_await").awaits.size() == 1);
+    }
+
+    TEST_CASE("a coroutine that is destroyed while it awaits is forgotten") {
+        recording session;
+        promise<int> answer;
+        {
+            int result = 0;
+            auto coroutine = foreign_await(answer.get_future(), result);
+            coroutine.resume();
+        }
+        answer.set_value(1);
+        CHECK(session.stop().task("foreign_await").state == analysis::task_state::abandoned);
+    }
+
+    TEST_CASE("futures of packaged_task and async are awaited alike") {
+        packaged_task<int()> work([] { return 3; });
+        future<int> pending = work.get_future();
+        std::thread worker(std::move(work));
+        CHECK(sync_wait(await_on(std::move(pending))) == 3);
+        worker.join();
+        CHECK(sync_wait(await_on(coroscope::async(std::launch::async, [] { return 4; }))) == 4);
+        CHECK(sync_wait(await_on(coroscope::async(std::launch::deferred, [] { return 5; }))) == 5);
+    }
+
+    TEST_CASE("who awaits what is ready at a thread's exit goes on there, and is recorded") {
+        recording session;
+        promise<int> answer;
+        auto work = await_on(answer.get_future());
+        std::thread exiting([&answer] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            answer.set_value_at_thread_exit(8);
+        });
+        CHECK(sync_wait(std::move(work)) == 8);
+        exiting.join();
+        CHECK(session.stop().task("await_on").state == analysis::task_state::finished);
+    }
+
+    TEST_CASE("completing and awaiting at once neither loses nor doubles a resumption") {
+        constexpr int rounds = 2000;
+        for (int round = 0; round < rounds; ++round) {
+            promise<int> answer;
+            auto work = await_on(answer.get_future());
+            std::thread producer([&answer] { answer.set_value(1); });
+            REQUIRE(sync_wait(std::move(work)) == 1);
+            producer.join();
+        }
+    }
+
+    TEST_CASE("the resuming thread is the one that sets the value") {
+        promise<int> answer;
+        std::thread::id resumed_on;
+        await_and_note_thread(answer.get_future(), resumed_on);
+        std::thread producer([&answer] { answer.set_value(1); });
+        const std::thread::id expected = producer.get_id();
+        producer.join();
+        CHECK(resumed_on == expected);
+    }
+}
