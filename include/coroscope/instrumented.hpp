@@ -43,7 +43,9 @@ public:
     end_unless_handled& operator=(const end_unless_handled&) = delete;
     ~end_unless_handled() {
         departure leaving;
-        if (task_ != nullptr && finish_task(*task_, leaving)) restore(leaving.before);
+        if (task_ == nullptr) return;
+        if (load_gate() != 0) exception_passes(*task_);
+        if (finish_task(*task_, leaving)) restore(leaving.before);
     }
     void handled() noexcept { task_ = nullptr; }
 
@@ -103,6 +105,7 @@ public:
 
     void unhandled_exception() noexcept(noexcept(std::declval<Promise&>().unhandled_exception())) {
         detail::set_flags(task_, detail::task_exception);
+        if (detail::load_gate() != 0) detail::exception_leaves(task_);
         detail::end_unless_handled handling(task_);
         promise_.unhandled_exception();
         handling.handled();

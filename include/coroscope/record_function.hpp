@@ -54,7 +54,7 @@ public:
     void begin(const Label& label) noexcept {
         finish(false);
         open_ = true;
-        if (COROSCOPE_ENABLED == 0 || detail::load_gate() == 0) [[likely]]
+        if (COROSCOPE_ENABLED == 0 || !detail::is_recording()) [[likely]]
             return;
         if constexpr (std::is_convertible_v<const Label&, const char*>) {
             const char* text = label;

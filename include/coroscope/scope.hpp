@@ -29,7 +29,7 @@ COROSCOPE_API void begin_scope_slow(scope_start* start) noexcept;
 
 COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start) noexcept {
     const std::int32_t gate = load_gate();
-    if (gate == 0) [[likely]] {
+    if (!is_recording(gate)) [[likely]] {
         start.ticks = 0;
     } else if (gate < 0) [[unlikely]] {
         begin_scope_slow(&start);

@@ -21,7 +21,7 @@ using detail::make_carried;
 
 void carry(std::uint32_t handle) noexcept {
     detail::rebind(make_carried(carried_session(this_thread.carried), handle));
-    if (detail::load_gate() != 0) record_attributes(task_of(this_thread.mark), handle);
+    if (detail::is_recording()) record_attributes(task_of(this_thread.mark), handle);
 }
 
 void fill(attribute_node& node, const char* key, const char* value, std::size_t size) noexcept {

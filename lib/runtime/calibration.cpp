@@ -7,6 +7,7 @@
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/scope.hpp>
 
+#include "live_tasks.hpp"
 #include "recorder.hpp"
 
 namespace coroscope::runtime {
@@ -32,10 +33,10 @@ class scratch_recording {
 public:
     scratch_recording() noexcept : cursor_(this_thread.cursor), limit_(load_limit()) {
         aim(memory_, memory_ + scratch_bytes - limit_distance);
-        change_gate(this_thread, detail::gate_local, 0);
+        change_gate(this_thread, detail::gate_local, detail::gate_live);
     }
     ~scratch_recording() {
-        change_gate(this_thread, 0, detail::gate_local);
+        change_gate(this_thread, live_gate(), detail::gate_local);
         aim(cursor_, limit_);
     }
     scratch_recording(const scratch_recording&) = delete;

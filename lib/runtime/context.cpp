@@ -12,13 +12,14 @@
 
 #include "attribute_nodes.hpp"
 #include "frames.hpp"
+#include "live_tasks.hpp"
 #include "recorder.hpp"
 
 namespace coroscope {
 namespace {
 
 using namespace runtime;
-using detail::load_gate;
+using detail::is_recording;
 
 // Told to the session that records here, unless that has been told of this switch.
 void record_context(const context& next, std::uint64_t previous, std::uint32_t flags) noexcept {
@@ -52,12 +53,12 @@ bool is_current(const context& next) noexcept {
 void switch_context(const context& next, detail::task_state* frame, std::uint32_t flags) noexcept {
     const std::uint64_t previous = task_of(this_thread.mark);
     const bool changes = !is_current(next);
-    const bool told = changes && load_gate() != 0;
+    const bool told = changes && is_recording();
     if (told) record_context(next, previous, flags);
     const std::uint32_t session = this_thread.bound_session;
     install_session(next);
     const bool same_session = told && this_thread.bound_session == session;
-    if (changes && load_gate() != 0 && !same_session) record_context(next, previous, flags);
+    if (changes && is_recording() && !same_session) record_context(next, previous, flags);
     install_context(next, frame);
 }
 
@@ -97,6 +98,9 @@ job_stamp post(const void* location, std::uint32_t flags) noexcept {
     const std::uint64_t ticks = now();
     site* where = location == nullptr ? nullptr : intern_location(location, site_kind::job);
     const std::uint32_t id = where == nullptr ? 0 : site_id(*where);
+    if (tracks_live()) [[unlikely]]
+        add_live({job.task, job.poster.task, id}, async_state::spawned, live_now());
+    if (!is_recording()) return job;
     if (char* at = reserve())
         write_record(at, ticks, make_tag(record_kind::spawn, id, flags | trace::spawn_ready),
                      job.task, job.poster.task);
@@ -116,19 +120,26 @@ job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exce
     install_session(next);
     state_.carried = carried_session(this_thread.carried);
     state_.announced = static_cast<std::uint16_t>(this_thread.bound_session);
-    if (load_gate() != 0) {
+    if (is_recording()) {
         const std::uint64_t ticks = now();
         if (char* at = reserve())
             write_record(at, ticks, make_tag(record_kind::resume, 0, 0), state_.task,
                          task_of(state_.before.mark));
     }
+    if (tracks_live()) [[unlikely]]
+        show_live(job.task, async_state::running, 0, live_now(),
+                  [&] { return live_origin{job.task, job.poster.task, 0}; });
     install_context(next, &state_);
 }
 
 job_run::~job_run() {
-    if (load_gate() != 0) {
+    const bool failed = std::uncaught_exceptions() > exceptions_;
+    if (tracks_live()) [[unlikely]] {
+        if (failed) unseen_exception_leaves(state_.task);
+        end_live(state_.task);
+    }
+    if (is_recording()) {
         const std::uint64_t ticks = now();
-        const bool failed = std::uncaught_exceptions() > exceptions_;
         if (char* at = reserve())
             write_record(at, ticks,
                          make_tag(record_kind::finish, 0, failed ? trace::finish_exception : 0U),
@@ -138,7 +149,9 @@ job_run::~job_run() {
 }
 
 void cancel_job(const job_stamp& job) noexcept {
-    if (load_gate() == 0) return;
+    if (tracks_live()) [[unlikely]]
+        end_live(job.task);
+    if (!is_recording()) return;
     const std::uint64_t ticks = now();
     if (char* at = reserve())
         write_record(at, ticks, make_tag(record_kind::finish, 0, trace::finish_cancelled), job.task,

@@ -6,6 +6,8 @@
 //   COROSCOPE_POLICY=drop|overwrite|wait
 //   COROSCOPE_LIMIT=bytes      bound of the trace
 //   COROSCOPE_ARGUMENTS=1      capture arguments
+//   COROSCOPE_LIVE=1           tracks live tasks: async_stack.hpp
+//   COROSCOPE_ANOMALY=1        reports tasks that fail on stderr: anomaly.hpp
 //   COROSCOPE_CLOCK=monotonic  time by CLOCK_MONOTONIC, in every session of the process
 //
 // A program that gained privileges ignores all of them. A child process that inherits the variables
@@ -20,8 +22,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <coroscope/anomaly.hpp>
+#include <coroscope/async_stack.hpp>
 #include <coroscope/profile.hpp>
 
+#include "failures.hpp"
 #include "registry.hpp"
 #include "session.hpp"
 #include "sites.hpp"
@@ -62,6 +67,7 @@ void stop_environment_session() noexcept {
 
 // The child finds every lock free, whatever its parent's other threads were doing.
 void before_fork() noexcept {
+    lock_failures();
     sessions_mutex().lock();
     sites_mutex().lock();
     registry_mutex().lock();
@@ -70,6 +76,7 @@ void after_fork_in_parent() noexcept {
     registry_mutex().unlock();
     sites_mutex().unlock();
     sessions_mutex().unlock();
+    unlock_failures();
 }
 void after_fork_in_child() noexcept {
     after_fork_in_parent();
@@ -77,8 +84,7 @@ void after_fork_in_child() noexcept {
     reset_after_fork();
 }
 
-[[gnu::constructor]] void start_from_environment() noexcept {
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+void record_from_environment() noexcept {
     const char* named = ::secure_getenv("COROSCOPE_TRACE");
     if (named == nullptr || *named == '\0') return;
     static char path[4096];
@@ -94,6 +100,13 @@ void after_fork_in_child() noexcept {
     const start_result started = start_session(options);
     environment_session = started.generation;
     if (environment_session != 0) std::atexit(stop_environment_session);
+}
+
+[[gnu::constructor]] void start_from_environment() noexcept {
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    if (equal(::secure_getenv("COROSCOPE_LIVE"), "1")) track_live_tasks(true);
+    if (equal(::secure_getenv("COROSCOPE_ANOMALY"), "1")) detect_anomalies_for_good();
+    record_from_environment();
 }
 
 }  // namespace

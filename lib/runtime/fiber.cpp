@@ -42,8 +42,9 @@ void put_aside(fiber_state& fiber, std::uint32_t site) noexcept {
     if (is_own(fiber, fiber.inside)) return;
     for (resumer at = fiber.inside; goes_on(fiber, at);) {
         const resumer below = beneath(at);
-        if (is_slice(at) && load_gate() != 0)
+        if (is_slice(at) && is_recording())
             record_transition(*at.frame, record_kind::suspend, site, 0, task_of(below.mark));
+        if (is_slice(at)) show_transition(*at.frame, async_state::suspended, site);
         restore(below);
         at = below;
     }
@@ -55,13 +56,14 @@ void put_aside(fiber_state& fiber, std::uint32_t site) noexcept {
 void take_up_one(const resumer& at) noexcept {
     const std::uint64_t previous = task_of(this_thread.mark);
     if (this_thread.carried != at.carried) rebind(at.carried);
-    if (load_gate() != 0) {
+    if (is_recording()) {
         if (is_slice(at))
             record_transition(*at.frame, record_kind::resume, 0, trace::resume_handed_over,
                               previous);
         else
             record_context(at, previous);
     }
+    if (is_slice(at)) show_transition(*at.frame, async_state::running, at.frame->await_site);
     restore(at);
 }
 
@@ -128,7 +130,7 @@ void wake_fiber(const fiber_state& fiber, fiber_waker waker) noexcept {
     if (foreign)
         rebind(
             make_carried(static_cast<std::uint32_t>(fiber.session), carried_attributes(carried)));
-    if (load_gate() != 0) write_wake(fiber, waker);
+    if (is_recording()) write_wake(fiber, waker);
     if (foreign) rebind(carried);
 }
 

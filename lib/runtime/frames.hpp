@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include <coroscope/async_stack.hpp>
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/fiber.hpp>
 #include <coroscope/trace/format.hpp>
@@ -14,6 +15,9 @@ namespace coroscope::detail {
 /// Writes one transition of a task that runs on this thread or is about to; announces it if need be.
 void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id,
                        std::uint32_t value, std::uint64_t other) noexcept;
+
+/// The same for the table of live tasks, where these are tracked.
+void show_transition(const task_state& task, async_state state, std::uint32_t await_site) noexcept;
 
 /// Tells that scopes belong to this context from here on.
 void record_context(const resumer& next, std::uint64_t previous) noexcept;

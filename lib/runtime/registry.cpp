@@ -11,6 +11,7 @@
 #include <new>
 
 #include "clock.hpp"
+#include "live_tasks.hpp"
 #include "recorder.hpp"
 #include "thread_exit.hpp"
 
@@ -62,7 +63,7 @@ void on_thread_exit(void* data) noexcept {
     const std::lock_guard lock(mutex);
     thread.cursor = nullptr;
     __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
-    __atomic_store_n(&thread.gate, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread.gate, live_gate(), __ATOMIC_RELAXED);
     thread.record = &gone;
     for (thread_record** at = &threads; *at != nullptr; at = &(*at)->next) {
         if (*at != &record) continue;
@@ -84,15 +85,19 @@ void find_stack(thread_record& record) noexcept {
     pthread_attr_destroy(&attributes);
 }
 
-// Under the lock: what the gate must show of the session of all threads.
+// Under the lock: what the gate must show of what concerns all threads.
 std::int32_t global_gate() noexcept {
     const session* all = find_session(global.load(std::memory_order_relaxed));
-    return all == nullptr ? 0 : gate_global | session_gate(*all);
+    return live_gate() | (all == nullptr ? 0 : gate_global | session_gate(*all));
 }
 
-trace::thread_body describe_thread() noexcept {
+std::uint32_t kernel_thread_id() noexcept {
+    return static_cast<std::uint32_t>(::syscall(SYS_gettid));
+}
+
+trace::thread_body describe_thread(const thread_record& record) noexcept {
     trace::thread_body body{};
-    body.os_thread_id = static_cast<std::uint64_t>(::syscall(SYS_gettid));
+    body.os_thread_id = record.os_id;
     prctl(PR_GET_NAME, body.name);
     return body;
 }
@@ -115,7 +120,7 @@ binding* bind(thread_state& thread, session& owner, std::uint32_t generation) no
     binding* bound = free_binding(record);
     if (bound == nullptr) return nullptr;
     trace::thread_body* body =
-        owner.store->append_thread(current_ticks(), record.id, describe_thread());
+        owner.store->append_thread(current_ticks(), record.id, describe_thread(record));
     if (body == nullptr) return nullptr;
     bound->owner = &owner;
     bound->chunk = nullptr;
@@ -203,6 +208,8 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
 }
 
 char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) noexcept {
+    if (!is_recording() && thread.bound_session == 0)
+        return nullptr;  // nobody records, nothing is lost
     thread_record* record = register_thread(thread);
     const std::uint32_t generation = effective_generation(thread);
     if (record == nullptr || record->refilling) {
@@ -235,7 +242,7 @@ void change_gate(thread_state& thread, std::int32_t set, std::int32_t clear) noe
     std::int32_t changed = 0;
     do {
         changed = (gate | set) & ~clear;
-        if ((changed & (gate_local | gate_global)) == 0) changed = 0;
+        if ((changed & (gate_local | gate_global)) == 0) changed &= gate_live;
     } while (!__atomic_compare_exchange_n(&thread.gate, &gate, changed, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
@@ -298,6 +305,7 @@ thread_record* register_thread(thread_state& thread) noexcept {
     auto* record = new (std::nothrow) thread_record;
     if (record == nullptr) return nullptr;
     record->state = &thread;
+    record->os_id = kernel_thread_id();
     find_stack(*record);
     const std::lock_guard lock(mutex);
     if (!exit_key_made) exit_key_made = pthread_key_create(&exit_key, on_thread_exit) == 0;
@@ -374,6 +382,7 @@ void reset_after_fork() noexcept {
     threads = thread.record == &gone ? nullptr : thread.record;
     if (threads != nullptr) {
         threads->next = nullptr;
+        threads->os_id = kernel_thread_id();
         threads->busy.store(0, std::memory_order_relaxed);
         for (binding& bound : threads->bindings) bound.generation.store(0, std::memory_order_relaxed);
         threads->current = nullptr;
@@ -381,7 +390,8 @@ void reset_after_fork() noexcept {
     thread.bound_session = 0;
     thread.cursor = nullptr;
     __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
-    __atomic_store_n(&thread.gate, thread.record == nullptr ? gate_unknown : 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread.gate, thread.record == nullptr ? gate_unknown : live_gate(),
+                     __ATOMIC_RELAXED);
 }
 
 }  // namespace coroscope::runtime

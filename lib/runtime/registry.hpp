@@ -55,6 +55,7 @@ struct thread_record {
     thread_state* state = nullptr;  ///< null once the thread is gone
     thread_record* next = nullptr;
     std::uint32_t id = 0;
+    std::uint32_t os_id = 0;  ///< the kernel's
     std::uint32_t label_serial = 0;
     std::uintptr_t stack_low = 0;
     std::uintptr_t stack_bytes = 0;

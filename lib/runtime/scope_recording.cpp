@@ -133,7 +133,7 @@ void end_scope(site& where, const scope_start* start) noexcept {
 
 void begin_scope_slow(scope_start* start) noexcept {
     start->ticks = 0;
-    if (register_thread(this_thread) == nullptr || load_gate() == 0) return;
+    if (register_thread(this_thread) == nullptr || !is_recording()) return;
     start->mark = this_thread.mark;
     start->ticks = now();
 }

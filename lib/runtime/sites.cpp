@@ -14,30 +14,32 @@
 #include "registry.hpp"
 
 namespace coroscope::runtime {
+
+constinit const known_site* known_sites = nullptr;
+
 namespace {
 
 constexpr std::uint32_t no_id = 0;
 
-// Strings and sites by id, as stable copies: a library that brought them may be unloaded later.
+// Strings by id, as stable copies like the sites: a library that brought them may be unloaded later.
 struct string_entry {
     string_entry* next;
     std::uint32_t id;
     std::uint32_t size;
-    char text[1];
+    char text[1];  // and a NUL behind it
 };
-struct site_entry {
-    site_entry* next;
-    std::uint32_t id;
-    trace::site_body body;
-};
+constexpr const char* no_text = "";
 
 constinit std::mutex mutex;
-constinit site_entry* known_sites = nullptr;
 constinit std::uint32_t last_string = no_id;
 constinit std::uint32_t last_site = no_id;
 
 constexpr std::size_t string_buckets = 1024;
 constinit string_entry* string_table[string_buckets] = {};
+
+// Sites by id, for whoever looks them up without a lock. What lies beyond is found in the list only.
+constexpr std::size_t directory_slots = 65536;
+constinit std::atomic<const known_site*> directory[directory_slots];
 
 // All live stores, for definitions that arrive while they record.
 template <class Write>
@@ -53,42 +55,47 @@ void define(chunk_store& store, const string_entry& entry) noexcept {
     store.append_metadata(0, trace::make_tag(trace::record_kind::string, entry.id, entry.size),
                           entry.text, entry.size);
 }
-void define(chunk_store& store, const site_entry& entry) noexcept {
+void define(chunk_store& store, const known_site& entry) noexcept {
     store.append_metadata(0, trace::make_tag(trace::record_kind::site, entry.id, 0), &entry.body,
                           sizeof entry.body);
 }
 
-std::uint32_t intern(std::string_view text) noexcept {
-    if (text.empty()) return no_id;
+const string_entry* intern(std::string_view text) noexcept {
+    if (text.empty()) return nullptr;
     text = text.substr(0, trace::payload_limit);
     std::size_t hash = 14695981039346656037U;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
     string_entry*& bucket = string_table[hash % string_buckets];
     for (string_entry* entry = bucket; entry != nullptr; entry = entry->next) {
-        if (std::string_view(entry->text, entry->size) == text) return entry->id;
+        if (std::string_view(entry->text, entry->size) == text) return entry;
     }
     auto* entry = static_cast<string_entry*>(std::malloc(sizeof(string_entry) + text.size()));
-    if (entry == nullptr) return no_id;
+    if (entry == nullptr) return nullptr;
     entry->id = ++last_string;
     entry->size = static_cast<std::uint32_t>(text.size());
-    std::copy(text.begin(), text.end(), entry->text);
+    *std::copy(text.begin(), text.end(), entry->text) = '\0';
     entry->next = bucket;
     bucket = entry;
     for_each_live_store([entry](chunk_store& store) { define(store, *entry); });
-    return entry->id;
+    return entry;
 }
 
-trace::site_body describe(const site& where) noexcept {
-    trace::site_body body{};
-    body.label = intern(where.label);
-    body.function = intern(where.function);
-    body.file = intern(where.file);
-    body.line = where.line;
-    body.category = intern(where.category);
-    body.arguments = intern(where.arguments);
-    body.kind = static_cast<std::uint8_t>(where.kind);
-    body.level = where.level;
-    return body;
+// A text that the site brings: its id, and where its copy stands.
+std::uint32_t intern(const char* text, const char** copy) noexcept {
+    const string_entry* entry = intern(text);
+    if (copy != nullptr) *copy = entry == nullptr ? no_text : entry->text;
+    return entry == nullptr ? no_id : entry->id;
+}
+
+void describe(const site& where, known_site& entry) noexcept {
+    entry.body.label = intern(where.label, &entry.label);
+    entry.body.function = intern(where.function, &entry.function);
+    entry.body.file = intern(where.file, &entry.file);
+    entry.line = entry.body.line = where.line;
+    entry.body.category = intern(where.category, nullptr);
+    entry.body.arguments = intern(where.arguments, nullptr);
+    entry.body.kind = static_cast<std::uint8_t>(where.kind);
+    entry.body.level = where.level;
 }
 
 // The name in a signature: "app::handle" from "task<reply> app::handle(request) [with …]".
@@ -162,9 +169,14 @@ const char* copy_text(std::string_view first, std::string_view second) noexcept 
 
 void register_locked(site& where) noexcept {
     if (is_registered(where)) return;
-    auto* entry = new (std::nothrow) site_entry{known_sites, ++last_site, describe(where)};
+    auto* entry = new (std::nothrow) known_site{};
     if (entry == nullptr) return;
-    known_sites = entry;
+    entry->next = known_sites;
+    entry->id = ++last_site;
+    describe(where, *entry);
+    // Pairs with find_site(), and with a debugger that stops the process here.
+    if (entry->id < directory_slots) directory[entry->id].store(entry, std::memory_order_release);
+    __atomic_store_n(&known_sites, entry, __ATOMIC_RELEASE);
     for_each_live_store([entry](chunk_store& store) { define(store, *entry); });
     __atomic_store_n(&where.tag, trace::make_tag(trace::record_kind::scope, entry->id, 0),
                      __ATOMIC_RELAXED);
@@ -175,6 +187,14 @@ void register_locked(site& where) noexcept {
 }  // namespace
 
 std::mutex& sites_mutex() noexcept { return mutex; }
+
+const known_site* find_site(std::uint32_t id) noexcept {
+    if (id < directory_slots) return directory[id].load(std::memory_order_acquire);
+    const known_site* at =
+        __atomic_load_n(&known_sites, __ATOMIC_ACQUIRE);  // pairs with its registration
+    while (at != nullptr && at->id != id) at = at->next;
+    return at;
+}
 
 bool register_site(site& where) noexcept {
     const std::lock_guard lock(mutex);
@@ -218,7 +238,7 @@ void define_all_sites(chunk_store& store) noexcept {
         for (const string_entry* entry = bucket; entry != nullptr; entry = entry->next)
             define(store, *entry);
     }
-    for (const site_entry* entry = known_sites; entry != nullptr; entry = entry->next)
+    for (const known_site* entry = known_sites; entry != nullptr; entry = entry->next)
         define(store, *entry);
 }
 

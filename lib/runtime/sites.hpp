@@ -14,6 +14,21 @@
 
 namespace coroscope::runtime {
 
+/// A stable copy of a site that has its id; never freed. A debugger reads the first six members.
+struct known_site {
+    const known_site* next;  ///< the one before it
+    const char* label;
+    const char* function;
+    const char* file;
+    std::uint32_t id;
+    std::uint32_t line;
+    trace::site_body body;
+};
+extern constinit const known_site* known_sites;  // the newest
+
+/// The site of an id, or null. Lock-free.
+const known_site* find_site(std::uint32_t id) noexcept;
+
 /// Has the site got its id?
 inline bool is_registered(const site& where) noexcept {
     // pairs with its registration

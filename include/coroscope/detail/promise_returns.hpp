@@ -8,6 +8,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <coroscope/detail/task_state.hpp>
+#include <coroscope/result_validator.hpp>
+
 namespace coroscope::detail {
 
 template <class Promise>
@@ -51,6 +54,18 @@ template <class Promise>
     requires requires { &Promise::yield_value; }
 struct yielded<Promise> : only_parameter<decltype(&Promise::yield_value)> {};
 
+/// Asks the validator of a promise or of its results, where there is one, about a result.
+template <class Promise, class Value>
+void validate_result(const task_state& task, const Value& value) noexcept {
+    using declared = std::remove_cvref_t<typename returned<Promise>::type>;
+    using result = std::conditional_t<std::is_same_v<declared, no_parameter>, Value, declared>;
+    using key = std::conditional_t<validated_by<Promise, Value>, Promise, result>;
+    if constexpr (validated_by<key, Value>) {
+        if (load_gate() != 0 && validates_results() && result_validator<key>::is_anomalous(value))
+            anomalous_result(task);
+    }
+}
+
 template <class Self, class Promise>
 struct promise_returns {
     template <class Value = typename returned<Promise>::type>
@@ -59,6 +74,8 @@ struct promise_returns {
         }
     void return_value(Value&& value) noexcept(
         noexcept(std::declval<Promise&>().return_value(static_cast<Value&&>(value)))) {
+        validate_result<Promise, std::remove_cvref_t<Value>>(
+            static_cast<Self*>(this)->coroscope_task(), value);
         static_cast<Self*>(this)->promise().return_value(static_cast<Value&&>(value));
     }
 };

@@ -154,6 +154,16 @@ COROSCOPE_API COROSCOPE_NO_PLT void finish_transfer_active(task_state& finished,
 COROSCOPE_API void destroy_active(task_state& task) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void restore(const resumer& before) noexcept;
 
+/// For anomaly detection (anomaly.hpp), each called where load_gate() != 0. The exception that is being handled
+/// leaves the task; and then goes on up the stack, because the promise did not keep it.
+COROSCOPE_API void exception_leaves(const task_state& task) noexcept;
+COROSCOPE_API void exception_passes(const task_state& task) noexcept;
+/// An exception leaves something that is no coroutine, and cannot be looked at.
+COROSCOPE_API void unseen_exception_leaves(std::uint64_t task) noexcept;
+/// Are results looked at? And one that its validator refused.
+COROSCOPE_API bool validates_results() noexcept;
+COROSCOPE_API void anomalous_result(const task_state& task) noexcept;
+
 /// Does this thread or this task take part in anything?
 [[gnu::always_inline]] inline bool is_active(const task_state& task) noexcept {
     const auto installed = static_cast<std::uint64_t>(task.flags & task_installed);

@@ -20,12 +20,14 @@ struct fiber_state;
 struct task_state;
 struct thread_record;
 
-/// Why a scope on this thread must not be skipped. Zero: nothing records here. Negative: a scope
-/// begins the careful way.
+/// Why a transition or a scope on this thread must not be skipped. Zero: nothing wants to know. Negative: a
+/// scope begins the careful way. gate_live is the lowest bit, so that one comparison finds whether
+/// anything else is set: scopes are of no interest to live tracking.
 enum gate_bits : std::int32_t {
-    gate_local = 1 << 0,       ///< the thread's context carries a live session
-    gate_global = 1 << 1,      ///< a session of all threads is on
-    gate_task_table = 1 << 2,  ///< beside the others: live tasks are kept in a table
+    gate_live = 1 << 0,        ///< the process keeps a table of its live tasks
+    gate_local = 1 << 1,       ///< the thread's context carries a live session
+    gate_global = 1 << 2,      ///< a session of all threads is on
+    gate_task_table = 1 << 3,  ///< beside the two above: the trace keeps a table of starts
     gate_careful = -0x7fffffff - 1,            ///< the sign; only in the two below
     gate_slow_clock = gate_careful | 1 << 29,  ///< beside the others: the counter is no clock here
     gate_unknown = gate_careful | 1 << 30,     ///< the thread never called us: find out
@@ -75,10 +77,16 @@ constexpr std::uint32_t carried_attributes(std::uint64_t carried) noexcept {
 #define COROSCOPE_THREAD_ACCESS [[gnu::always_inline]] inline
 #endif
 
-/// Is anything recording here (or is it unknown)? One load, relaxed: a session's start reaches
-/// other threads when they look next.
+/// What wants to know of this thread's tasks, if anything. One load, relaxed: a session's start
+/// reaches other threads when they look next.
 COROSCOPE_THREAD_ACCESS std::int32_t load_gate() noexcept {
     return __atomic_load_n(&this_thread.gate, __ATOMIC_RELAXED);
 }
+
+/// Is anything recording here (or is it unknown)?
+[[gnu::always_inline]] inline bool is_recording(std::int32_t gate) noexcept {
+    return static_cast<std::uint32_t>(gate) > gate_live;
+}
+[[gnu::always_inline]] inline bool is_recording() noexcept { return is_recording(load_gate()); }
 
 }  // namespace coroscope::detail

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Anomaly detection and live tasks that the environment turns on, in a program that knows nothing of them."""
+
+import os
+import re
+import subprocess
+import sys
+
+MESSAGE = re.compile(
+    r"coroscope: task \d+ failed with std::runtime_error: no such row\n"
+    r"  spawned: \S*fails \(\S*live_program\.cpp:\d+\)\n"
+    r"  induced by task \d+, spawned: \S*asks_it \(\S*live_program\.cpp:\d+\); "
+    r"awaits: co_await in \S*asks_it \(\S*live_program\.cpp:\d+\)\n")
+
+
+def run(program, **variables):
+    done = subprocess.run([program, "fail"], env={**os.environ, **variables}, capture_output=True,
+                          text=True, check=True)
+    assert done.stdout == "caught\n", done.stdout
+    return done.stderr
+
+
+def main():
+    program = sys.argv[1]
+    assert run(program) == "", "nothing is said unless it is asked for"
+    assert run(program, COROSCOPE_LIVE="1") == "", "live tasks alone say nothing"
+    told = run(program, COROSCOPE_ANOMALY="1")
+    assert MESSAGE.fullmatch(told), told
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
