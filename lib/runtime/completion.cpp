@@ -53,7 +53,7 @@ void waiting_coroutine::call(callback& self) noexcept {
     void* waiter = __atomic_exchange_n(&mine.waiter_, nullptr, __ATOMIC_RELAXED);
     mine.drop();
     if (waiter == nullptr) return;
-    if (load_gate() != 0) expect_handover(waiter, runtime::now());
+    if (is_recording()) expect_handover(waiter, runtime::now());
     std::coroutine_handle<>::from_address(waiter).resume();
 }
 

@@ -65,7 +65,7 @@ void release(range_state& state) noexcept {
 
 range_state* begin_shared_range(const char* label, std::size_t size, bool records) noexcept {
     range_start begun;
-    if (records && load_gate() != 0) begin_range(begun, label, size);
+    if (records && is_recording()) begin_range(begun, label, size);
     return new (std::nothrow) range_state(begun);
 }
 
