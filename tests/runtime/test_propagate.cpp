@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "support/awaitables.hpp"
@@ -126,6 +128,75 @@ TEST_SUITE("propagate") {
         recording next({.all_threads = false});
         std::thread(late).join();
         CHECK(next.stop().count("late") == 0);
+    }
+
+    TEST_CASE(
+        "a callable is called as what it is: once, as a constant, or with arguments in place") {
+        struct forms {
+            int operator()(int& counted) & { return ++counted; }
+            int operator()(int& counted) const& { return counted += 10; }
+            int operator()(int& counted) && { return counted += 100; }
+        };
+        int counted = 0;
+        auto lvalue = propagate(forms());
+        CHECK(lvalue(counted) == 1);
+        CHECK(std::as_const(lvalue)(counted) == 11);
+        CHECK(std::move(lvalue)(counted) == 111);
+        static_assert(!std::is_copy_constructible_v<decltype(propagate(
+                          [owned = std::unique_ptr<int>()] { return owned.get(); }))>);
+    }
+
+    TEST_CASE("a copy has its original's context, and one that is never called changes nothing") {
+        recording session;
+        std::function<int(int)> callback;
+        sets_callback(callback).resume();
+        {
+            const std::function<int(int)> copy = callback;
+            CHECK(copy(1) == 2);
+            const auto dropped = propagate([held = std::make_unique<int>(1)] { FAIL(*held); });
+        }
+        CHECK(current_context() == context{});
+        const recorded found = session.stop();
+        CHECK(found.event("in callback").task == found.task_index("sets_callback"));
+        CHECK(found.trace.tasks.size() == 1);
+    }
+
+    TEST_CASE(
+        "results and exceptions come back from other threads, and the threads stay as they were") {
+        recording session;
+        int target = 0;
+        auto refers = propagate([&target]() -> int& {
+            COROSCOPE("refers");
+            return target;
+        });
+        auto throws = propagate([] { throw std::runtime_error("on the thread"); });
+        std::thread([&] {
+            CHECK(&refers() == &target);
+            CHECK_THROWS_WITH_AS(throws(), "on the thread", std::runtime_error);
+            CHECK(*propagate([] { return std::make_unique<int>(4); })() == 4);
+            CHECK(current_context() == context{});
+        }).join();
+        CHECK(session.stop().count("refers") == 1);
+    }
+
+    TEST_CASE("many threads may call one callable at a time") {
+        constexpr int threads = 4, calls = 500;
+        recording session;
+        {
+            const context_guard guard(context{});
+            const auto shared = propagate([](int value) {
+                COROSCOPE("shared");
+                return value;
+            });
+            std::vector<std::thread> pool;
+            for (int each = 0; each < threads; ++each) {
+                pool.emplace_back([&shared] {
+                    for (int call = 0; call < calls; ++call) CHECK(shared(call) == call);
+                });
+            }
+            for (std::thread& each : pool) each.join();
+        }
+        CHECK(session.stop().count("shared") == threads * calls);
     }
 
     TEST_CASE("a task that is resumed under a propagated context stays itself") {
