@@ -9,7 +9,8 @@
 //                         "*,-cache" (all but these). Unnamed scopes have the category "".
 //   COROSCOPE_FIBERS      1: fibers change threads inside functions with scopes, and the compiler may keep
 //                         the address of a thread-local across a call: read it out of line. Default 0,
-//                         which is right for g++ and for clang from 19 on; docs/decisions/0008 says why.
+//                         which is right for g++ and for clang from 19 on (docs/decisions/0008 says
+//                         why), and 1 under a sanitizer.
 
 #ifndef COROSCOPE_ENABLED
 #define COROSCOPE_ENABLED 1
@@ -23,6 +24,15 @@
 #define COROSCOPE_CATEGORIES "*"
 #endif
 
+#ifndef COROSCOPE_FIBERS
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define COROSCOPE_FIBERS 1  // a sanitizer asks for the addresses
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define COROSCOPE_FIBERS 1
+#endif
+#endif
+#endif
 #ifndef COROSCOPE_FIBERS
 #define COROSCOPE_FIBERS 0
 #endif

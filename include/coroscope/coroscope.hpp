@@ -7,6 +7,7 @@
 #include <coroscope/config.hpp>
 #include <coroscope/context.hpp>
 #include <coroscope/executor_adaptor.hpp>
+#include <coroscope/fiber.hpp>
 #include <coroscope/future_adaptor.hpp>
 #include <coroscope/instrumented.hpp>
 #include <coroscope/macro.hpp>

@@ -56,7 +56,7 @@ def main():
     arguments.add_argument("programs", nargs="*")
     given = arguments.parse_args()
     if not given.programs:
-        print("SKIP: Boost's examples are not installed (Debian: libboost1.81-doc)")
+        print("SKIP: Boost's examples are not installed (Debian: libboost1.81-doc), or cannot run in this build")
         return 77
     failed = 0
     with tempfile.TemporaryDirectory() as folder:

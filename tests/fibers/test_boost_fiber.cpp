@@ -15,9 +15,11 @@
 #include <vector>
 
 #include "../runtime/support/awaitables.hpp"
+#include "../runtime/support/build.hpp"
 #include "../runtime/support/executors.hpp"
 #include "../runtime/support/foreign.hpp"
 #include "../runtime/support/recording.hpp"
+#include "../support/skip.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
@@ -96,7 +98,11 @@ private:
 
 }  // namespace
 
-TEST_SUITE("boost_fiber") {
+TEST_CASE("boost_fiber under ThreadSanitizer" * doctest::skip(!thread_sanitized)) {
+    COROSCOPE_SKIP("Boost.Fiber does not tell ThreadSanitizer of its stacks");
+}
+
+TEST_SUITE("boost_fiber" * doctest::skip(thread_sanitized)) {
     TEST_CASE("each fiber is a task, child of whatever made it, and named after its function") {
         recording session;
         on_thread<bf::algo::round_robin>([] {

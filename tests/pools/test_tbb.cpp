@@ -10,9 +10,11 @@
 #include <string>
 #include <thread>
 
+#include "../runtime/support/build.hpp"
 #include "../runtime/support/executors.hpp"
 #include "../runtime/support/foreign.hpp"
 #include "../runtime/support/recording.hpp"
+#include "../support/skip.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
@@ -39,7 +41,11 @@ foreign::manual<foreign::declared> works_in(coroscope::task_arena& arena) {
 
 }  // namespace
 
-TEST_SUITE("tbb") {
+TEST_CASE("tbb under ThreadSanitizer" * doctest::skip(!thread_sanitized)) {
+    COROSCOPE_SKIP("oneTBB does not tell ThreadSanitizer how it synchronises");
+}
+
+TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
     TEST_CASE("parts of a group are tasks, children of the one that runs it, on any thread") {
         constexpr int parts = 100;
         recording session;
