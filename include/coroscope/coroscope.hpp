@@ -3,6 +3,8 @@
 
 // Everything that an instrumented program uses.
 
+#include <coroscope/anomaly.hpp>
+#include <coroscope/async_stack.hpp>
 #include <coroscope/attribute.hpp>
 #include <coroscope/config.hpp>
 #include <coroscope/context.hpp>

@@ -31,7 +31,7 @@ COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start) noexcept {
     const std::int32_t gate = load_gate();
     if (!is_recording(gate)) [[likely]] {
         start.ticks = 0;
-    } else if (gate < 0) [[unlikely]] {
+    } else if (gate <= gate_live) [[unlikely]] {  // negative: the same comparison, read with sign
         begin_scope_slow(&start);
     } else {
         start.mark = this_thread.mark;

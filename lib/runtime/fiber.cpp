@@ -8,6 +8,7 @@
 #include <coroscope/fiber.hpp>
 
 #include "frames.hpp"
+#include "live_transitions.hpp"
 #include "recorder.hpp"
 
 namespace coroscope::detail {
@@ -44,7 +45,7 @@ void put_aside(fiber_state& fiber, std::uint32_t site) noexcept {
         const resumer below = beneath(at);
         if (is_slice(at) && is_recording())
             record_transition(*at.frame, record_kind::suspend, site, 0, task_of(below.mark));
-        if (is_slice(at)) show_transition(*at.frame, async_state::suspended, site);
+        if (is_slice(at)) show(*at.frame, async_state::suspended, site);
         restore(below);
         at = below;
     }
@@ -63,7 +64,7 @@ void take_up_one(const resumer& at) noexcept {
         else
             record_context(at, previous);
     }
-    if (is_slice(at)) show_transition(*at.frame, async_state::running, at.frame->await_site);
+    if (is_slice(at)) show(*at.frame, async_state::running, at.frame->await_site);
     restore(at);
 }
 

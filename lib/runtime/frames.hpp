@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include <coroscope/async_stack.hpp>
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/fiber.hpp>
 #include <coroscope/trace/format.hpp>
@@ -16,8 +15,8 @@ namespace coroscope::detail {
 void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id,
                        std::uint32_t value, std::uint64_t other) noexcept;
 
-/// The same for the table of live tasks, where these are tracked.
-void show_transition(const task_state& task, async_state state, std::uint32_t await_site) noexcept;
+/// The site that a task was spawned at, 0 where that is unknown.
+std::uint32_t spawn_site_id(const task_state& task) noexcept;
 
 /// Tells that scopes belong to this context from here on.
 void record_context(const resumer& next, std::uint64_t previous) noexcept;

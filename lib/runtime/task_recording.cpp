@@ -8,7 +8,7 @@
 
 #include "attribute_nodes.hpp"
 #include "frames.hpp"
-#include "live_tasks.hpp"
+#include "live_transitions.hpp"
 #include "recorder.hpp"
 
 namespace coroscope::detail {
@@ -48,6 +48,8 @@ template <site_kind Kind>
 
 std::uint32_t site_id_of(site* where) noexcept { return where == nullptr ? 0 : site_id(*where); }
 
+}  // namespace
+
 // A location of null is kept like any other: its entry is an empty slot, id 0.
 std::uint32_t spawn_site_id(const task_state& task) noexcept {
     if (task.where == nullptr && (task.flags & task_fiber) != 0) [[unlikely]]
@@ -55,37 +57,9 @@ std::uint32_t spawn_site_id(const task_state& task) noexcept {
     return recent_site_id<site_kind::coroutine>(task.where);
 }
 
+namespace {
+
 std::uint64_t parent_of(const task_state& task) noexcept { return task.parent >> mark_thread_bits; }
-
-live_origin origin_of(const task_state& task) noexcept {
-    return {task.task, parent_of(task), spawn_site_id(task)};
-}
-
-// For the table of live tasks, which takes a task in at whatever transition it first sees.
-[[gnu::noinline, gnu::cold]] live_slot* show(const task_state& task, async_state state,
-                                            std::uint32_t await_site,
-                                            std::int64_t now_ns) noexcept {
-    return show_live(task.task, state, await_site, now_ns, [&task] { return origin_of(task); });
-}
-
-void show_now(const task_state& task, async_state state) noexcept {
-    if (tracks_live()) [[unlikely]]
-        show(task, state, task.await_site, live_now());
-}
-
-void show_end(const task_state& task) noexcept {
-    if (tracks_live()) [[unlikely]]
-        end_live(task.task);
-}
-
-// `from` awaits `to`, which runs on.
-[[gnu::noinline, gnu::cold]] void show_transfer(const task_state& from,
-                                                const task_state& to) noexcept {
-    const std::int64_t now_ns = live_now();
-    show(from, async_state::suspended, from.await_site, now_ns);
-    live_slot* slot = show(to, async_state::running, to.await_site, now_ns);
-    if (slot != nullptr) set_live_awaiter(*slot, from.task);
-}
 
 void put_in_table(const task_state& task, std::uint64_t ticks, std::uint32_t flags) noexcept {
     keep_in_task_table({task.task, ticks, parent_of(task), spawn_site_id(task), flags});
@@ -212,10 +186,6 @@ void record_transition(task_state& task, trace::record_kind kind, std::uint32_t 
         write_record(at, ticks, make_tag(kind, id, value), task.task, other);
 }
 
-void show_transition(const task_state& task, async_state state, std::uint32_t await_site) noexcept {
-    if (tracks_live()) show(task, state, await_site, live_now());
-}
-
 std::uint64_t refill_task_ids() noexcept {
     const std::uint64_t first =
         next_id_block.fetch_add(1, std::memory_order_relaxed) * id_block + 1;
@@ -232,10 +202,10 @@ void spawn_active(task_state& task, bool started) noexcept {
     task.carried = retain_carried(this_thread.carried);
     task.parent |= task_of(this_thread.mark) << mark_thread_bits;
     if (task.task == 0) task.task = new_task_id();
-    task.before.mark = is_recording() ? record_spawn(task, started) : 0;
-    if (tracks_live()) [[unlikely]]
-        add_live(origin_of(task), started ? async_state::running : async_state::spawned,
-                 live_now());
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show_spawn(task, started);
+    task.before.mark = is_recording(gate) ? record_spawn(task, started) : 0;
     if (!started) return;
     task.before = current_resumer();
     install_task(task);
@@ -275,16 +245,20 @@ void suspend_active(task_state& task, departure& leaving) noexcept {
     set_flags(task, 0, task_installed);
     task.suspended = true;
     this_thread.frame = nullptr;  // it may be gone by the time that something asks for it
-    leaving.ticks = is_recording() ? record_suspend(task, leaving.before.mark) : 0;
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show(task, async_state::suspended, task.await_site);
+    leaving.ticks = is_recording(gate) ? record_suspend(task, leaving.before.mark) : 0;
     task.before.mark = leaving.ticks;
-    show_now(task, async_state::suspended);
 }
 
 void cancel_active(task_state& task, const resumer& before) noexcept {
     task.before = before;
     install_task(task);
-    if (is_recording()) record_cancel(task);
-    show_now(task, async_state::running);
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show(task, async_state::running, task.await_site);
+    if (is_recording(gate)) record_cancel(task);
 }
 
 void resume_active(task_state& task) noexcept {
@@ -298,8 +272,10 @@ void resume_active(task_state& task) noexcept {
     // before it.
     if (this_thread.carried != task.carried) [[unlikely]]
         rebind(task.carried);
-    if (is_recording()) record_resume(task, suspended_at);
-    show_now(task, async_state::running);
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show(task, async_state::running, task.await_site);
+    if (is_recording(gate)) record_resume(task, suspended_at);
     install_task(task);
 }
 
@@ -307,8 +283,10 @@ void finish_active(task_state& task, departure& leaving) noexcept {
     take_leave(task, leaving.before);
     if (task.task == 0) task.task = new_task_id();
     this_thread.frame = nullptr;
-    leaving.ticks = is_recording() ? record_finish(task, leaving.before.mark) : 0;
-    show_end(task);
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show_end(task);
+    leaving.ticks = is_recording(gate) ? record_finish(task, leaving.before.mark) : 0;
     drop_carried(task.carried);
 }
 
@@ -320,9 +298,10 @@ void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
     awaiter.suspended = true;
     set_flags(awaited, task_entered | task_started);
     if (awaited.task == 0) awaited.task = new_task_id();
-    awaiter.before.mark = is_recording() ? record_transfer(awaiter, awaited) : 0;
-    if (tracks_live()) [[unlikely]]
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
         show_transfer(awaiter, awaited);
+    awaiter.before.mark = is_recording(gate) ? record_transfer(awaiter, awaited) : 0;
     install_task(awaited);
 }
 
@@ -331,16 +310,20 @@ void finish_transfer_active(task_state& finished, task_state& resumed) noexcept 
     if (finished.task == 0) finished.task = new_task_id();
     if (resumed.task == 0) resumed.task = new_task_id();
     set_flags(resumed, task_entered | task_started);
-    if (is_recording()) record_finish_transfer(finished, resumed);
-    show_end(finished);
-    show_now(resumed, async_state::running);
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show_hand_back(finished, resumed);
+    if (is_recording(gate)) record_finish_transfer(finished, resumed);
     drop_carried(finished.carried);
     install_task(resumed);
 }
 
 void destroy_active(task_state& task) noexcept {
     if (task.task == 0) task.task = new_task_id();
-    if (is_recording()) record_destroyed(task);
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show_end(task);
+    if (is_recording(gate)) record_destroyed(task);
     show_end(task);
     drop_carried(task.carried);
     // One that is suspended has been left, or will be by whoever destroys it from its await_suspend.

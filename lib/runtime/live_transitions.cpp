@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_transitions.hpp"
+
+#include "frames.hpp"
+#include "live_tasks.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+using detail::task_state;
+
+live_origin origin_of(const task_state& task) noexcept {
+    return {task.task, task.parent >> detail::mark_thread_bits, detail::spawn_site_id(task)};
+}
+
+live_slot* show_at(const task_state& task, async_state state, std::uint32_t await_site,
+                   std::int64_t now_ns) noexcept {
+    return show_live(task.task, state, await_site, now_ns, [&task] { return origin_of(task); });
+}
+
+}  // namespace
+
+void show_spawn(const task_state& task, bool started) noexcept {
+    if (!tracks_live()) return;
+    add_live(origin_of(task), started ? async_state::running : async_state::spawned, live_now());
+}
+
+void show(const task_state& task, async_state state, std::uint32_t await_site) noexcept {
+    if (tracks_live()) show_at(task, state, await_site, live_now());
+}
+
+void show_end(const task_state& task) noexcept {
+    if (tracks_live()) end_live(task.task);
+}
+
+void show_transfer(const task_state& awaiter, const task_state& awaited) noexcept {
+    if (!tracks_live()) return;
+    const std::int64_t now_ns = live_now();
+    show_at(awaiter, async_state::suspended, awaiter.await_site, now_ns);
+    live_slot* slot = show_at(awaited, async_state::running, awaited.await_site, now_ns);
+    if (slot != nullptr) set_live_awaiter(*slot, awaiter.task);
+}
+
+void show_hand_back(const task_state& finished, const task_state& resumed) noexcept {
+    show_end(finished);
+    show(resumed, async_state::running, resumed.await_site);
+}
+
+}  // namespace coroscope::runtime

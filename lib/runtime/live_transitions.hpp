@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the table of live tasks is told of a task's transitions: the other half of task_recording.cpp. A
+// task that the table does not know is taken in at whatever transition comes first. Out of line, so that a
+// transition that is only recorded has no more of it than the test of its gate.
+
+#include <cstdint>
+
+#include <coroscope/async_stack.hpp>
+#include <coroscope/detail/task_state.hpp>
+
+namespace coroscope::runtime {
+
+/// Is the table to be told, by a gate that is loaded already? If only to find out.
+[[gnu::always_inline]] inline bool may_track(std::int32_t gate) noexcept {
+    return (gate & (detail::gate_live | detail::gate_careful)) != 0;
+}
+
+// Each does nothing where live tasks are not tracked.
+
+void show_spawn(const detail::task_state& task, bool started) noexcept;
+/// The task suspends at that site, or runs.
+void show(const detail::task_state& task, async_state state, std::uint32_t await_site) noexcept;
+void show_end(const detail::task_state& task) noexcept;
+/// `awaiter` suspends, and `awaited` runs.
+void show_transfer(const detail::task_state& awaiter, const detail::task_state& awaited) noexcept;
+/// `finished` is over, and `resumed`, which awaited it, runs.
+void show_hand_back(const detail::task_state& finished, const detail::task_state& resumed) noexcept;
+
+}  // namespace coroscope::runtime
