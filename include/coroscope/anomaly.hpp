@@ -67,7 +67,7 @@ struct anomaly_text {
     char text[capacity] = {};
 };
 
-/// What was reported of the exception that is being handled on this thread, else of the last failure in the
+/// While detection is on: what was reported of the exception that is being handled on this thread, else of the last failure in the
 /// process; or why there is nothing to say.
 COROSCOPE_API anomaly_text describe_failed_task() noexcept;
 

@@ -54,6 +54,7 @@ constinit std::mutex failures_mutex;
 constinit failure failures[kept_failures];
 constinit report reports[kept_reports];
 constinit std::uint64_t last_serial = 0;
+constinit std::uint64_t forgotten_serial = 0;  // the last one when detection was turned off
 
 constinit std::mutex handlers_mutex;
 constinit anomaly_detection* newest_detection = nullptr;
@@ -110,9 +111,14 @@ failure* find_object(const void* object) noexcept {
     return object == nullptr ? nullptr : newest;
 }
 
-bool is_known(const failure& known, const handled_exception& caught, std::uint64_t task) noexcept {
-    if (known.type != caught.type || !comes_up_to(known, task)) return false;
+// May it be the same exception, and not another at its address?
+bool may_be(const failure& known, const handled_exception& caught) noexcept {
+    if (known.type != caught.type) return false;
     return !caught.fresh || (known.in_flight && known.thread == this_kernel_thread());
+}
+
+bool is_known(const failure& known, const handled_exception& caught, std::uint64_t task) noexcept {
+    return may_be(known, caught) && comes_up_to(known, task);
 }
 
 void move_up(failure& known, std::uint64_t task) noexcept {
@@ -276,6 +282,14 @@ void fail_unseen(anomaly_kind kind, std::uint64_t task) noexcept {
 
 void turn_on() noexcept { detections.fetch_add(1, std::memory_order_relaxed); }
 
+// What failed before is not recognised by a later detection: its address may be another's by then.
+void turn_off() noexcept {
+    if (detections.fetch_sub(1, std::memory_order_relaxed) != 1) return;
+    const std::lock_guard lock(failures_mutex);
+    for (failure& each : failures) each = {};
+    forgotten_serial = last_serial;
+}
+
 }  // namespace
 
 namespace detail {
@@ -321,7 +335,7 @@ anomaly_detection::anomaly_detection(anomaly_handler handler, void* data) noexce
 }
 
 anomaly_detection::~anomaly_detection() {
-    detections.fetch_sub(1, std::memory_order_relaxed);
+    turn_off();
     anomaly_watch::remove(*this);
     if (tracking_) set_live_tracking(live_reason::needed, false);
 }
@@ -333,9 +347,10 @@ anomaly_text describe_failed_task() noexcept {
     {
         const std::lock_guard lock(failures_mutex);
         const failure* known = find_object(caught.object);
-        const std::uint64_t serial = caught.object == nullptr
-                                         ? (detecting() ? last_serial : 0)
-                                         : (known == nullptr ? 0 : known->serial);
+        const bool reported = known != nullptr && may_be(*known, caught);
+        const std::uint64_t last = last_serial > forgotten_serial ? last_serial : 0;
+        const std::uint64_t serial =
+            caught.object == nullptr ? last : (reported ? known->serial : 0);
         const report& kept = reports[serial % kept_reports];
         if (serial != 0 && kept.serial == serial) return kept.text;
         if (serial != 0) text.text("coroscope: the report of this failure is no longer kept\n");

@@ -295,6 +295,17 @@ TEST_SUITE("anomaly detection") {
         }
     }
 
+    TEST_CASE("what failed before detection was turned on again is not told of") {
+        {
+            anomalies found;
+            CHECK(throws_refused(serves()));
+        }
+        anomalies found;
+        CHECK(count(describe_failed_task().text, "no task has failed") == 1);
+        CHECK(throws_refused(serves()));
+        CHECK(found.list.size() == 1);
+    }
+
     TEST_CASE("detection tracks live tasks while it lives, and leaves a wish for them alone") {
         CHECK_FALSE(live_tasks().tracked);
         {
