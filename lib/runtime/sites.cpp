@@ -217,16 +217,20 @@ site* intern_location(const void* location, site_kind kind) noexcept {
     return made;
 }
 
-site* intern_operation(const char* type, const char* operation) noexcept {
+site* intern_operation(const char* type, const char* operation, const void* location) noexcept {
+    constexpr std::uintptr_t spread = 0x9e3779b97f4a7c15U;
     const auto mixed = reinterpret_cast<std::uintptr_t>(operation) ^
-                       reinterpret_cast<std::uintptr_t>(type) * 0x9e3779b97f4a7c15U;
+                       (reinterpret_cast<std::uintptr_t>(type) ^
+                        reinterpret_cast<std::uintptr_t>(location) * spread) *
+                           spread;
     const void* key = reinterpret_cast<const void*>(mixed | 1);
     if (site* found = find_interned(key)) return found;
     const std::lock_guard lock(mutex);
     if (site* found = find_interned(key)) return found;
     const char* head = *type == '\0' ? "" : copy_text(type, ".");
-    auto* made = new (std::nothrow)
-        site(copy_text(head, operation), std::source_location(), site_kind::operation);
+    const std::source_location where =
+        location == nullptr ? std::source_location() : detail::location_at(location);
+    auto* made = new (std::nothrow) site(copy_text(head, operation), where, site_kind::operation);
     if (made == nullptr || !put_interned(key, made)) return nullptr;
     register_locked(*made);
     return made;

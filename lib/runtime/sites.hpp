@@ -43,8 +43,10 @@ bool register_site(site& where) noexcept;
 site* intern_location(const void* location, site_kind kind) noexcept;
 
 /// The site of an integration's operation, "type.operation", by the addresses of two literals; of
-/// just the operation where the type is empty.
-site* intern_operation(const char* type, const char* operation) noexcept;
+/// just the operation where the type is empty. `location`: the std::source_location where it was started,
+/// null where that is unknown.
+site* intern_operation(const char* type, const char* operation,
+                       const void* location = nullptr) noexcept;
 
 /// Held while a site gets its id and its definition goes to the live stores.
 std::mutex& sites_mutex() noexcept;

@@ -3,67 +3,14 @@
 // Asio's tracking, by what the analysis makes of it.
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <thread>
-#include <utility>  // for awaitable.hpp of Boost 1.74, too
+#include <vector>
 
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/version.hpp>
-#include <doctest/doctest.h>
-
-#include <coroscope/analysis/analysis.hpp>
-#include <coroscope/coroscope.hpp>
-
-namespace net = boost::asio;
-namespace analysis = coroscope::analysis;
-using namespace std::chrono_literals;
+#include "asio_library.hpp"
+#include "recording.hpp"
 
 namespace {
-
-constexpr std::int64_t ms = 1'000'000;
-
-/// What a program left, recorded in memory on all threads.
-template <class Program>
-analysis::trace record(const Program& program) {
-    coroscope::profile session({.all_threads = true});
-    program();
-    auto loaded = analysis::load(session.stop());
-    REQUIRE(loaded);
-    return std::move(*loaded);
-}
-
-const analysis::task_info& task_named(const analysis::trace& loaded, const std::string& label) {
-    const auto found = std::find_if(loaded.tasks.begin(), loaded.tasks.end(),
-                                    [&](const analysis::task_info& task) {
-                                        return task.spawn_site != analysis::none &&
-                                               loaded.sites[task.spawn_site].label == label;
-                                    });
-    REQUIRE(found != loaded.tasks.end());
-    return *found;
-}
-
-void check_all_add_up(const analysis::trace& loaded) {
-    for (const analysis::task_info& task : loaded.tasks) {
-        CHECK_FALSE(task.losses);
-        if (task.first_wake_ns && task.end_ns)
-            CHECK(task.time.wall_ns() == *task.end_ns - *task.first_wake_ns);
-    }
-}
-
-void busy(std::chrono::milliseconds length) {
-    const auto end = std::chrono::steady_clock::now() + length;
-    while (std::chrono::steady_clock::now() < end) {
-    }
-}
 
 net::awaitable<int> query(int key) {
     COROSCOPE_FUNCTION();
@@ -127,10 +74,6 @@ TEST_CASE("work posted behind busy work is queued for as long as that runs") {
 }
 
 TEST_CASE("a coroutine that awaits another on a pool is suspended meanwhile, and woken by it") {
-    if (BOOST_VERSION < 107500) {
-        MESSAGE("SKIP: Asio of Boost 1.74 does not tell where such a child starts and ends");
-        return;
-    }
     int sum = 0;
     const auto loaded = record([&sum] {
         net::io_context io;

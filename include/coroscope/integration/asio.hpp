@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Asio's custom handler tracking: makes the asynchronous operations of an Asio or Boost.Asio program
-// tasks, without an edit of the program. The build defines, for every translation unit of a target,
+// Makes the asynchronous operations of an Asio or Boost.Asio program tasks, without an edit of the
+// program. The build defines, for every translation unit of a target,
 //
 //   BOOST_ASIO_CUSTOM_HANDLER_TRACKING=<coroscope/integration/asio.hpp>    (Boost.Asio)
 //   ASIO_CUSTOM_HANDLER_TRACKING=<coroscope/integration/asio.hpp>          (Asio)
@@ -10,10 +10,11 @@
 // (Meson: dependency('coroscope-asio')). A target that mixes translation units with and without it
 // breaks the one-definition rule. Asio includes this header at global scope before its own types.
 //
-// A coroutine started by co_spawn is a task; what it awaits by use_awaitable suspends it. Any other
-// operation is a child task that runs its handler. docs/integrations.md says what is exact.
+// A co_spawn is a task; what its coroutines await suspends it (asio_awaitable.hpp). Any other operation is a
+// task that runs its handler. docs/integrations.md says what is exact.
 
 #include <cerrno>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -21,19 +22,29 @@
 #include <coroscope/await.hpp>
 #include <coroscope/config.hpp>
 #include <coroscope/detail/export.hpp>
-#include <coroscope/detail/task_state.hpp>
+#include <coroscope/integration/asio_awaitable.hpp>
+#include <coroscope/integration/asio_task.hpp>
 
 namespace coroscope::asio {
 
-struct task;   // one coroutine or handler, shared by the operations that it waits for
-struct frame;  // one invocation of a handler on a thread's stack
-
-/// How an operation relates to its task.
+/// What an operation is to the tasks.
 enum class role : std::uint8_t {
-    none,   ///< plumbing of an executor, or created while nothing recorded
-    start,  ///< its invocation starts the task
-    await,  ///< the task awaits it
-    back,   ///< carries a finished co_spawn's result back to whoever awaits it
+    none,     ///< plumbing
+    handler,  ///< its handler is a task of its own
+    await,    ///< a coroutine awaits it
+    back,     ///< carries a finished co_spawn's result to whoever awaits it
+};
+
+/// What follows an operation from its creation to its handler.
+struct operation_state {
+    std::uint64_t task = 0;     ///< id: of the handler's own task, or of the one that awaits it
+    std::uint64_t wake = 0;     ///< ticks when it became ready, 0 where nobody saw that
+    std::uint64_t waker = 0;    ///< mark of whoever made it ready
+    std::uint64_t carried = 0;  ///< session and attributes for its handler (counted)
+    std::uint32_t serial = 0;   ///< which of the task's awaits it belongs to
+    std::uint16_t announced = 0;
+    asio::role role = role::none;
+    bool tracked = false;  ///< its creation was seen
 };
 
 /// Base of each of Asio's operations. Touched by whoever holds the operation.
@@ -45,60 +56,23 @@ protected:
     ~tracked_handler() = default;
 
 public:
-    // Read by the runtime only.
-    task* task_ = nullptr;      ///< counted
-    std::uint64_t wake_ = 0;    ///< ticks when the reactor completed it, 0 if it did not
-    std::uint32_t serial_ = 0;  ///< which of the task's awaits it is
-    role role_ = role::none;
-    bool tracked_ = false;  ///< created while something recorded
-    const char* type_ = "";
-    const char* operation_ = "";
+    operation_state state_;  ///< read by the runtime only
 };
 
-/// A stretch of source that starts an operation; they nest on a thread's stack.
-class location {
-public:
-    location(const char* file, int line, const char* function) noexcept {
-        if (detail::load_gate() != 0) enter(file, line, function);
-    }
-    ~location() {
-        if (entered_) leave();
-    }
-    location(const location&) = delete;
-    location& operator=(const location&) = delete;
-
-    enum class kind : std::uint8_t { step, await, spawn, spawn_end };
-
-    // Read by the runtime only.
-    location* outer_ = nullptr;
-    frame* inline_child_ = nullptr;  ///< a co_spawn's child that runs inside this very call
-    std::uint64_t entered_ticks_ = 0;
-    int line_ = 0;
-    kind kind_ = kind::step;
-    bool entered_ = false;
-    bool used_ = false;  ///< an operation was created inside
-
-private:
-    COROSCOPE_API void enter(const char* file, int line, const char* function) noexcept;
-    COROSCOPE_API void leave() noexcept;
-};
-
-/// One invocation of a handler.
+/// One invocation of a handler on a thread's stack. They nest.
 struct frame {
+    purpose created{};
     frame* outer = nullptr;
-    location* locations = nullptr;  ///< of the code that this invocation interrupts
-    task* running = nullptr;        ///< counted
-    detail::task_state link{};  ///< the task as the thread's state knows it, and what to go back to
-    bool continued = false;  ///< the task awaits something: it does not end with this invocation
-    bool by_timer = false;   ///< and what it awaits is a timer, which a real operation may replace
-    bool user_code = false;  ///< the task's own code has run in it
+    std::uint64_t wake = 0;   ///< ticks: how whoever goes on in it became ready; 0: nobody saw it
+    std::uint64_t waker = 0;  ///< mark
+    std::uint32_t depth = 0;  ///< tasks that run in it, one in another
 };
 
 /// Around the completion of one operation: constructed when it completes or is destroyed.
 class completion {
 public:
     explicit completion(const tracked_handler& handler) noexcept {
-        if (handler.tracked_ || detail::load_gate() != 0) take(handler);
+        if (handler.state_.tracked || is_active()) take(handler.state_);
     }
     ~completion() {
         if (taken_) drop();
@@ -115,53 +89,39 @@ public:
     }
 
 private:
-    COROSCOPE_API void take(const tracked_handler& handler) noexcept;
+    COROSCOPE_API void take(const operation_state& operation) noexcept;
     COROSCOPE_API void begin() noexcept;
     COROSCOPE_API void end(bool failed) noexcept;
     COROSCOPE_API void drop() noexcept;
 
-    task* task_ = nullptr;
-    std::uint64_t wake_ = 0;
-    std::uint32_t serial_ = 0;
-    role role_ = role::none;
     bool taken_ = false;
     bool began_ = false;
-    const char* type_ = "";
-    const char* operation_ = "";
-    frame frame_{};
+    operation_state operation_;
+    tracked_task handler_;  ///< for role::handler
+    std::uint64_t carried_before_ = 0;
+    frame frame_;
 };
 
-COROSCOPE_API void create_operation(tracked_handler& handler, const char* type,
+COROSCOPE_API void create_operation(operation_state& created, const char* type,
                                     const char* operation) noexcept;
-COROSCOPE_API void reactor_operation(tracked_handler& handler) noexcept;
+COROSCOPE_API void reactor_operation(operation_state& performed) noexcept;
 
 template <class Context>
 void creation(Context&, tracked_handler& handler, const char* type, const void*, std::uintmax_t,
               const char* operation) noexcept {
-    if (detail::load_gate() != 0) create_operation(handler, type, operation);
+    if (is_active()) create_operation(handler.state_, type, operation);
 }
 
 /// The reactor tried an operation. One that would have blocked stays with the reactor and is tried again.
 template <class Error, class... Results>
 void reactor_performed(tracked_handler& handler, const char*, const Error& error,
                        const Results&...) noexcept {
-    if (handler.tracked_ && error.value() != EAGAIN) reactor_operation(handler);
+    if (handler.state_.tracked && error.value() != EAGAIN) reactor_operation(handler.state_);
 }
 
 }  // namespace coroscope::asio
 
 namespace coroscope {
-namespace asio {
-
-/// Is it asio::awaitable<Value, Executor>, of whichever namespace Asio stands in?
-template <class Operand>
-concept is_asio_awaitable = requires(const Operand& operand) {
-    typename Operand::value_type;
-    typename Operand::executor_type;
-    operand.await_ready();
-};
-
-}  // namespace asio
 
 /// Asio's promise wants its own awaitables unchanged.
 template <class Operand>
@@ -170,7 +130,35 @@ inline constexpr bool passes_through<Operand> = true;
 
 }  // namespace coroscope
 
-// Asio expands these; see asio/detail/handler_tracking.hpp for when.
+// Asio expands these; see asio/detail/handler_tracking.hpp for when. The coroutine traits are for Asio's
+// awaitable where that is std's kind of coroutine: with a constraint they win over Asio's own.
+#if COROSCOPE_ENABLED
+#define COROSCOPE_ASIO_TRAITS(asio_namespace)                                                      \
+    template <class Value, class Executor, class... Arguments>                                     \
+        requires true                                                                              \
+    struct std::coroutine_traits<asio_namespace::awaitable<Value, Executor>, Arguments...> {       \
+        using promise_type =                                                                       \
+            ::coroscope::asio::promise<asio_namespace::detail::awaitable_frame<Value, Executor>>;  \
+    };                                                                                             \
+    template <class Executor, class... Arguments>                                                  \
+        requires true                                                                              \
+    struct std::coroutine_traits<                                                                  \
+        asio_namespace::awaitable<asio_namespace::detail::awaitable_thread_entry_point, Executor>, \
+        Arguments...> {                                                                            \
+        using promise_type =                                                                       \
+            ::coroscope::asio::entry_promise<asio_namespace::detail::awaitable_frame<              \
+                asio_namespace::detail::awaitable_thread_entry_point, Executor>>;                  \
+    };                                                                                             \
+    template <class Value, class Executor, class Function, class Handler>                          \
+        requires true                                                                              \
+    struct std::coroutine_traits<asio_namespace::awaitable<void, Executor>,                        \
+                                 asio_namespace::awaitable<Value, Executor>*, Executor, Function,  \
+                                 Handler> { /* Boost 1.74 */                                       \
+        using promise_type = ::coroscope::asio::entry_promise<                                     \
+            asio_namespace::detail::awaitable_frame<void, Executor>>;                              \
+    };
+#endif
+
 #if defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING)
 #define BOOST_ASIO_INHERIT_TRACKED_HANDLER : public ::coroscope::asio::tracked_handler
 #define BOOST_ASIO_ALSO_INHERIT_TRACKED_HANDLER , public ::coroscope::asio::tracked_handler
@@ -207,4 +195,42 @@ inline constexpr bool passes_through<Operand> = true;
 #define ASIO_HANDLER_REACTOR_ERROR_EVENT 4
 #define ASIO_HANDLER_REACTOR_EVENTS(args) (void)0
 #define ASIO_HANDLER_REACTOR_OPERATION(args) ::coroscope::asio::reactor_performed args
+#endif
+
+#if COROSCOPE_ENABLED && defined(BOOST_ASIO_HAS_CO_AWAIT)
+namespace boost::asio {
+#if defined(BOOST_ASIO_INLINE_NAMESPACE_BEGIN)
+BOOST_ASIO_INLINE_NAMESPACE_BEGIN
+#endif
+template <typename Value, typename Executor>
+class awaitable;
+namespace detail {
+template <typename Value, typename Executor>
+class awaitable_frame;
+struct awaitable_thread_entry_point;
+}  // namespace detail
+#if defined(BOOST_ASIO_INLINE_NAMESPACE_BEGIN)
+BOOST_ASIO_INLINE_NAMESPACE_END
+#endif
+}  // namespace boost::asio
+COROSCOPE_ASIO_TRAITS(::boost::asio)
+#endif
+
+#if COROSCOPE_ENABLED && defined(ASIO_HAS_CO_AWAIT)
+namespace asio {
+#if defined(ASIO_INLINE_NAMESPACE_BEGIN)
+ASIO_INLINE_NAMESPACE_BEGIN
+#endif
+template <typename Value, typename Executor>
+class awaitable;
+namespace detail {
+template <typename Value, typename Executor>
+class awaitable_frame;
+struct awaitable_thread_entry_point;
+}  // namespace detail
+#if defined(ASIO_INLINE_NAMESPACE_BEGIN)
+ASIO_INLINE_NAMESPACE_END
+#endif
+}  // namespace asio
+COROSCOPE_ASIO_TRAITS(::asio)
 #endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The tasks of co_spawn, told by the promises of Asio's coroutines (asio_awaitable.hpp).
+
+#include "asio_thread.hpp"
+
+namespace coroscope::asio {
+
+__thread thread_asio here;
+
+namespace {
+
+// The await came back before anybody was told of it: the task never left.
+bool takes_back(tracked_task& resumed, frame& inside) noexcept {
+    suspension& begun = here.suspending;
+    if (begun.task != resumed.task || begun.serial != resumed.serial) return false;
+    begun.task = 0;
+    resumed.before = begun.before;
+    detail::set_flags(resumed, detail::task_installed);
+    inside.created = {};
+    ++inside.depth;
+    return true;
+}
+
+void give_back_thread(tracked_task& left) noexcept {
+    detail::set_flags(left, 0, detail::task_installed);
+    frame& inside = innermost();
+    if (inside.depth != 0) --inside.depth;
+    detail::restore(left.before);
+}
+
+// Its code ran where nothing needed its context: nothing recorded then, and neither it nor its thread
+// carried attributes. What is carried now is its own.
+void install_late(tracked_task& running) noexcept {
+    running.before = detail::current_resumer();
+    running.before.carried = detail::carried_session(running.before.carried);
+    drop_carried(running.carried);
+    running.carried = retain_carried(this_thread.carried);
+    detail::set_flags(running, detail::task_installed);
+    detail::install(mark_here(running.task), running.carried, &running);
+    ++innermost().depth;
+}
+
+}  // namespace
+
+void spawn(tracked_task& spawned) noexcept {
+    frame& inside = innermost();
+    const purpose created = inside.created;
+    spawned.awaited = created.initiating && created.task != 0;
+    spawned.task = detail::new_task_id();
+    spawned.carried = retain_carried(spawned.awaited ? created.carried : this_thread.carried);
+    if (load_gate() == 0) return;
+    const std::uint32_t site = operation_site("", "co_spawn", here.suspending.location);
+    if (here.suspending.task != 0) end_suspension(site);
+    const std::uint64_t parent = spawned.awaited ? created.task : current_task();
+    const std::uint64_t ticks = now();
+    write_spawn(spawned.task, spawned.announced, ticks, site, 0, parent, spawned.carried);
+    if (!spawned.awaited) return;
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::awaiting, 0, 0), created.task, spawned.task);
+}
+
+void suspend(tracked_task& suspended) noexcept {
+    const bool finished = suspended.is(detail::task_finished);
+    const bool runs = suspended.is(detail::task_started) && !finished;
+    if (runs && load_gate() != 0) settle();
+    frame& inside = innermost();
+    if (suspended.task == 0) suspended.task = detail::new_task_id();
+    if (runs && !suspended.is(detail::task_installed)) install_late(suspended);
+    if (runs) keep_carried(suspended.carried, this_thread.carried);
+    here.before = {inside.created, here.suspending};
+    here.await_begins = true;
+    if (finished)
+        inside.created.back = true;
+    else
+        inside.created = {suspended.task, suspended.carried, ++suspended.serial, true, false};
+    if (!runs) return;
+    detail::set_flags(suspended, 0, detail::task_installed);
+    --inside.depth;
+    std::uint64_t ticks = 0;
+    if (load_gate() != 0) {
+        ticks = now();
+        if (!knows(suspended.announced)) reserve_for(suspended);
+    }
+    here.suspending = {suspended.task, ticks, suspended.location, suspended.before,
+                       suspended.serial};
+}
+
+void resume(tracked_task& resumed) noexcept {
+    frame& inside = innermost();
+    if (here.suspending.task != 0 && takes_back(resumed, inside)) return;
+    if (load_gate() != 0) settle();
+    if (resumed.task == 0) resumed.task = detail::new_task_id();
+    const purpose& created = inside.created;
+    const bool woken =
+        created.back || (created.task == resumed.task && created.serial == resumed.serial);
+    enter(resumed, woken ? inside.wake : 0, woken ? inside.waker : 0);
+    inside.created = {};
+    inside.wake = inside.waker = 0;
+    ++inside.depth;
+}
+
+void finish(tracked_task& finished, bool failed) noexcept {
+    settle();
+    frame& inside = innermost();
+    detail::set_flags(finished, detail::task_finished);
+    const std::uint64_t ticks = now();
+    inside.created = {};
+    inside.created.back = finished.awaited;
+    inside.wake = finished.awaited ? ticks : 0;
+    inside.waker = finished.awaited ? mark_here(finished.task) : 0;
+    const bool ran = finished.is(detail::task_installed);
+    if (load_gate() != 0)
+        record_finish(finished, ticks, failed ? trace::finish_exception : 0U,
+                      task_of(ran ? finished.before.mark : this_thread.mark));
+    if (ran) give_back_thread(finished);
+    drop_carried(finished.carried);
+}
+
+void destroy(tracked_task& gone) noexcept {
+    if (gone.is(detail::task_finished)) return;
+    settle();
+    detail::set_flags(gone, detail::task_finished);
+    const bool ran = gone.is(detail::task_installed);
+    if (load_gate() != 0)
+        record_finish(gone, now(),
+                      gone.is(detail::task_started) ? trace::finish_destroyed
+                                                    : trace::finish_cancelled,
+                      task_of(ran ? gone.before.mark : this_thread.mark));
+    if (ran) give_back_thread(gone);
+    drop_carried(gone.carried);
+}
+
+void end_suspension(std::uint32_t site) noexcept {
+    const suspension ended = here.suspending;
+    here.suspending.task = 0;
+    if (load_gate() != 0 && ended.ticks != 0)
+        if (char* at = reserve())
+            write_record(at, ended.ticks, make_tag(record_kind::suspend, site, 0), ended.task,
+                         task_of(ended.before.mark));
+    detail::restore(ended.before);
+}
+
+void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexcept {
+    entered.before = detail::current_resumer();
+    // The task's session comes first and the task itself last: a chunk that the record opens names
+    // what ran before.
+    if (this_thread.carried != entered.carried) detail::rebind(entered.carried);
+    if (load_gate() != 0) {
+        const std::uint64_t ticks = now();
+        if (char* at = reserve_for(entered)) {
+            if (wake != 0) {
+                const std::uint64_t thread = waker & detail::mark_thread_mask;
+                write_record(at, wake, make_tag(record_kind::wake, 0, thread), entered.task,
+                             task_of(waker));
+                at += 32;
+            }
+            write_record(at, ticks, make_tag(record_kind::resume, 0, 0), entered.task,
+                         task_of(entered.before.mark));
+        }
+    }
+    detail::set_flags(entered, detail::task_started | detail::task_installed);
+    detail::install(mark_here(entered.task), entered.carried, &entered);
+}
+
+void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags,
+                   std::uint64_t next) noexcept {
+    if ((load_gate() & detail::gate_task_table) != 0) drop_from_task_table(ended.task);
+    if (char* at = reserve_for(ended))
+        write_record(at, ticks, make_tag(record_kind::finish, 0, flags), ended.task, next);
+}
+
+void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t ticks,
+                 std::uint32_t site, std::uint32_t flags, std::uint64_t parent,
+                 std::uint64_t carried) noexcept {
+    char* at = reserve();
+    if (at == nullptr) return;
+    announced = static_cast<std::uint16_t>(this_thread.bound_session);
+    write_record(at, ticks, make_tag(record_kind::spawn, site, flags | trace::spawn_asio), task,
+                 parent);
+    record_carried(task, carried);
+    if ((load_gate() & detail::gate_task_table) != 0)
+        keep_in_task_table({task, ticks, parent, site, flags | trace::spawn_asio});
+}
+
+std::uint32_t operation_site(const char* type, const char* operation,
+                             const void* location) noexcept {
+    site* where = intern_operation(type, operation, location);
+    return where == nullptr ? 0 : site_id(*where);
+}
+
+}  // namespace coroscope::asio
+
+namespace coroscope::detail {
+
+void swap_stack_place(stack_place& place) noexcept {
+    asio::settle();
+    void* const before = asio::here.inner;
+    asio::here.inner = static_cast<asio::frame*>(place.words[0]);
+    place.words[0] = before;
+}
+
+}  // namespace coroscope::detail

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a thread knows of Asio, and the records that are written about Asio's tasks.
+
+#include <cstdint>
+#include <string_view>
+
+#include <coroscope/integration/asio.hpp>
+
+#include "../runtime/attribute_nodes.hpp"
+#include "../runtime/frames.hpp"
+#include "../runtime/recorder.hpp"
+
+namespace coroscope::asio {
+
+using namespace runtime;
+using detail::load_gate;
+
+struct thread_asio {
+    frame outermost;         ///< stands for what runs in no handler
+    frame* inner = nullptr;  ///< the innermost invocation; null: the outermost frame
+    suspension suspending{};
+    awaiting before{};           ///< what it was before the await that begins
+    std::uint32_t starting = 0;  ///< locations in which an awaited operation is being started
+    bool await_begins = false;   ///< no location or operation of it has been seen yet
+};
+static_assert(sizeof(thread_asio) <= 300, "initial-exec thread-locals must stay small");
+extern __thread thread_asio here __attribute__((tls_model("initial-exec")));
+
+inline frame& innermost() noexcept { return here.inner == nullptr ? here.outermost : *here.inner; }
+
+inline std::uint64_t current_task() noexcept { return task_of(this_thread.mark); }
+
+/// A mark of the given task on this thread.
+inline std::uint64_t mark_here(std::uint64_t task) noexcept {
+    return task << trace::mark_thread_bits | (this_thread.mark & detail::mark_thread_mask);
+}
+
+/// Work handed to an executor is ready when it is created.
+inline bool is_executor_work(std::string_view operation) noexcept {
+    return operation == "execute" || operation == "post" || operation == "dispatch" ||
+           operation == "defer";
+}
+
+/// The id of the site of an operation that was started at a std::source_location (null: unknown).
+std::uint32_t operation_site(const char* type, const char* operation,
+                             const void* location) noexcept;
+
+/// Writes a spawn record, and lets the session know the task by it.
+void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t ticks,
+                 std::uint32_t site, std::uint32_t flags, std::uint64_t parent,
+                 std::uint64_t carried) noexcept;
+
+inline bool knows(std::uint16_t announced) noexcept {
+    return announced == static_cast<std::uint16_t>(this_thread.bound_session);
+}
+
+/// A place for records about a task; one that is older than the session is announced first.
+inline char* reserve_for(tracked_task& about) noexcept {
+    char* at = reserve();
+    if (at == nullptr || knows(about.announced)) [[likely]]
+        return at;
+    write_spawn(about.task, about.announced, 0, 0, trace::spawn_adopted, 0, about.carried);
+    return reserve();
+}
+
+/// The task runs on this thread from here on; `wake` ticks (0: unknown) and `waker` say since when it could.
+void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexcept;
+
+/// The task is over; `next` is the task that is current then.
+void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags,
+                   std::uint64_t next) noexcept;
+
+/// The suspension that has begun is of this site. Its thread goes on with what it did before.
+void end_suspension(std::uint32_t site) noexcept;
+
+/// The same where no operation names it.
+inline void settle() noexcept {
+    if (here.suspending.task != 0) [[unlikely]]
+        end_suspension(load_gate() == 0 ? 0
+                                        : operation_site("", "co_await", here.suspending.location));
+}
+
+}  // namespace coroscope::asio

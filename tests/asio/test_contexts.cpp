@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Attributes follow through Asio, whether or not something records.
+
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "asio_library.hpp"
+#include "recording.hpp"
+
+namespace {
+
+std::string tenant() {
+    const coroscope::attribute_value found = coroscope::current_attribute("tenant");
+    return found ? std::string(found.data(), found.size()) : std::string();
+}
+
+struct tally {
+    std::atomic<int> right{0};
+    std::atomic<int> wrong{0};
+    void expect(std::string_view name) { ++(tenant() == name ? right : wrong); }
+};
+
+net::awaitable<void> child(std::string name, tally& seen) {
+    seen.expect(name);
+    net::steady_timer timer(co_await net::this_coro::executor, 1ms);
+    co_await timer.async_wait(net::use_awaitable);
+    seen.expect(name);
+}
+
+// Six moments, at each of which its tenant is carried; in between others run on the same threads.
+net::awaitable<void> request(std::string name, net::thread_pool& pool, tally& seen) {
+    const auto executor = co_await net::this_coro::executor;
+    {
+        const coroscope::attribute mine("tenant", name);
+        co_await net::post(executor, net::use_awaitable);
+        seen.expect(name);
+        co_await net::co_spawn(pool, child(name, seen), net::use_awaitable);
+        seen.expect(name);
+        net::post(pool, [name, &seen] { seen.expect(name); });
+        co_await child(name, seen);
+    }
+    seen.expect("");
+    co_await net::post(executor, net::use_awaitable);
+    seen.expect("");
+}
+
+void serve(tally& seen, int requests) {
+    net::io_context io;
+    net::thread_pool pool(2);
+    for (int each = 0; each < requests; ++each)
+        net::co_spawn(net::make_strand(io), request("t" + std::to_string(each), pool, seen),
+                      net::detached);
+    std::thread other([&io] { io.run(); });
+    io.run();
+    other.join();
+    pool.join();
+    seen.expect("");
+}
+
+constexpr int requests = 50;
+constexpr int checks = requests * 9 + 1;
+
+}  // namespace
+
+TEST_CASE("attributes follow coroutines and handlers while nothing records") {
+    tally seen;
+    serve(seen, requests);
+    CHECK(seen.right.load() == checks);
+    CHECK(seen.wrong.load() == 0);
+}
+
+TEST_CASE("attributes follow coroutines and handlers while a session records") {
+    tally seen;
+    const auto loaded = record([&seen] { serve(seen, requests); });
+    CHECK(seen.right.load() == checks);
+    CHECK(seen.wrong.load() == 0);
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("attributes go on while sessions start and stop") {
+    tally seen;
+    std::atomic<bool> done{false};
+    std::thread recorder([&done] {
+        while (!done) {
+            coroscope::profile session({.all_threads = true});
+            std::this_thread::sleep_for(2ms);
+        }
+    });
+    for (int round = 0; round < 5; ++round) serve(seen, requests);
+    done = true;
+    recorder.join();
+    CHECK(seen.right.load() == 5 * checks);
+    CHECK(seen.wrong.load() == 0);
+}
