@@ -33,24 +33,6 @@
 namespace coroscope {
 namespace detail {
 
-// What a continuation is called with; it is asked for its result only.
-template <class Future>
-struct takes_future {
-    void operator()(Future) const {}
-};
-struct takes_try {
-    template <class Try>
-    void operator()(Try&&) const {}
-};
-
-template <class Future>
-concept has_then_try =
-    requires(Future&& future) { static_cast<Future&&>(future).thenTry(takes_try()); };
-
-template <class Future>
-concept has_then =
-    requires(Future&& future) { static_cast<Future&&>(future).then(takes_future<Future>()); };
-
 /// Ends the range, then gives the completed future's value or throws what it holds.
 template <class Future>
 class then_continuation {
@@ -77,6 +59,16 @@ public:
 
 private:
     range_end end_;
+};
+
+template <class Future>
+concept has_then_try = requires(Future&& future, try_continuation continuation) {
+    { static_cast<Future&&>(future).thenTry(continuation) } -> std::same_as<Future>;
+};
+
+template <class Future>
+concept has_then = requires(Future&& future, then_continuation<Future> continuation) {
+    { static_cast<Future&&>(future).then(continuation) } -> std::same_as<Future>;
 };
 
 }  // namespace detail

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// co_await await_future(std::move(future)): awaits a future of another library, from any coroutine. The
+// coroutine goes on where the future completes, as a hand-over: its wake is its resume. Value, exception
+// or cancellation come through. A coroutine that is destroyed while it awaits is forgotten.
+//
+// The futures of future.hpp and those of integration/ are awaited without it. For another type its adaptor
+// says how:
+//
+//   template <class T>
+//   struct coroscope::future_adaptor<their::future<T>> {
+//       static bool is_ready(const their::future<T>& future);
+//       /// Calls `done(future)` when the future is complete.
+//       template <class Done>
+//       static void deliver(their::future<T>&& future, Done done);
+//   };
+
+#include <coroutine>
+#include <utility>
+
+#include <coroscope/detail/completion.hpp>
+#include <coroscope/future_adaptor.hpp>
+
+namespace coroscope {
+
+/// Can a future of this type be awaited by its adaptor?
+template <class Future>
+concept deliverable_future = requires(Future&& future, void (*done)(Future)) {
+    static_cast<bool>(future_adaptor<Future>::is_ready(future));
+    future_adaptor<Future>::deliver(std::move(future), done);
+};
+
+namespace detail {
+
+/// Where a completed future is left for the coroutine that awaits it.
+template <class Future>
+class future_slot {
+public:
+    void put(Future&& done) {
+        done_ = std::move(done);
+        full_.close();
+    }
+    /// The coroutine goes on when the slot is full.
+    void resume_when_full(waiting_coroutine& waiting) noexcept {
+        static_cast<void>(full_.add(waiting));
+    }
+    Future& future() noexcept { return done_; }
+
+    friend void retain(future_slot& self) noexcept {
+        __atomic_fetch_add(&self.holders_, 1U, __ATOMIC_RELAXED);
+    }
+    friend void release(future_slot& self) noexcept {
+        if (__atomic_sub_fetch(&self.holders_, 1U, __ATOMIC_ACQ_REL) != 0)
+            return;  // pairs with itself
+        self.full_.close();
+        delete &self;
+    }
+
+private:
+    callback_list full_;
+    Future done_;
+    unsigned holders_ = 1;
+};
+
+template <class Future>
+class delivered_awaiter {
+    using slot_ptr = counted_ptr<future_slot<Future>>;
+
+public:
+    explicit delivered_awaiter(Future&& awaited) : future_(std::move(awaited)) {}
+    delivered_awaiter(const delivered_awaiter&) = delete;
+    delivered_awaiter& operator=(const delivered_awaiter&) = delete;
+    ~delivered_awaiter() {
+        if (waiting_ != nullptr) waiting_->forget();
+    }
+
+    bool await_ready() const { return future_adaptor<Future>::is_ready(future_); }
+
+    void await_suspend(std::coroutine_handle<> waiter) {
+        const slot_ptr slot(new future_slot<Future>);
+        slot_ = slot;
+        waiting_ = new waiting_coroutine(waiter);
+        slot->resume_when_full(*waiting_);
+        Future taken = std::move(future_);
+        // The coroutine may run elsewhere, and this awaiter be gone, before the call returns.
+        future_adaptor<Future>::deliver(std::move(taken),
+                                        [slot](Future done) { slot->put(std::move(done)); });
+    }
+
+    decltype(auto) await_resume() { return slot_ ? slot_->future().get() : future_.get(); }
+
+private:
+    Future future_;
+    slot_ptr slot_;
+    waiting_coroutine* waiting_ = nullptr;
+};
+
+}  // namespace detail
+
+template <class Future>
+    requires deliverable_future<Future>
+auto await_future(Future future) {
+    return detail::delivered_awaiter<Future>(std::move(future));
+}
+
+}  // namespace coroscope

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Completion tokens of Boost.Asio, or of standalone Asio.
+
+#include <coroscope/integration/asio_token.hpp>
+
+#if defined(COROSCOPE_STANDALONE_ASIO)
+#include <asio.hpp>
+#else
+#include <boost/asio.hpp>
+#include <boost/asio/deferred.hpp>
+#endif
+
+#include "support.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+#if !defined(COROSCOPE_STANDALONE_ASIO)
+namespace asio = boost::asio;
+using error_code = boost::system::error_code;
+#else
+using error_code = asio::error_code;
+#endif
+
+/// An operation whose result can only be moved.
+template <class Token>
+auto async_make(asio::io_context& loop, Token&& token) {
+    return asio::async_initiate<Token, void(error_code, only_moves)>(
+        [&loop](auto handler) {
+            asio::post(loop, [handler = std::move(handler)]() mutable {
+                std::move(handler)(error_code(), only_moves(6));
+            });
+        },
+        token);
+}
+
+asio::awaitable<void> wait_twice(asio::steady_timer& timer) {
+    co_await timer.async_wait(traced(asio::use_awaitable, "awaited wait"));
+    co_await asio::post(timer.get_executor(), traced(asio::use_awaitable, "awaited post"));
+}
+
+}  // namespace
+
+TEST_SUITE("asio tokens") {
+    TEST_CASE("a callback's range begins at the initiation and ends before the handler runs") {
+        recording session;
+        asio::io_context loop;
+        asio::steady_timer timer(loop, 20ms);
+        {
+            const record_function initiating("initiating");
+            timer.async_wait(
+                traced([](error_code) { const record_function handling("handler"); }, "wait"));
+        }
+        std::thread([&loop] { loop.run(); }).join();
+        const recorded found = session.stop();
+        const auto& wait = found.event("wait");
+        CHECK(wait.start_ns >= found.event("initiating").start_ns);
+        CHECK(wait.start_ns <= found.event("initiating").end_ns);
+        CHECK(wait.end_ns <= found.event("handler").start_ns);
+        CHECK(wait.end_ns - wait.start_ns >= 15'000'000);
+    }
+
+    TEST_CASE("cancelled operations complete with their error and end the range") {
+        recording session;
+        asio::io_context loop;
+        asio::steady_timer timer(loop, 1h);
+        error_code seen;
+        timer.async_wait(traced([&seen](error_code error) { seen = error; }, "cancelled"));
+        timer.cancel();
+        loop.run();
+        CHECK(seen == asio::error::operation_aborted);
+        CHECK((session.stop().event("cancelled").flags & analysis::event_open) == 0);
+    }
+
+    TEST_CASE("operations destroyed without running end their ranges") {
+        recording session;
+        {
+            asio::io_context loop;
+            asio::steady_timer timer(loop, 1h);
+            timer.async_wait(traced([](error_code) {}, "destroyed"));
+        }
+        CHECK((session.stop().event("destroyed").flags & analysis::event_open) == 0);
+    }
+
+    TEST_CASE("use_future gives a future of the result, which may be move-only") {
+        recording session;
+        asio::io_context loop;
+        std::future<only_moves> made = async_make(loop, traced(asio::use_future, "made"));
+        std::thread([&loop] { loop.run(); }).join();
+        CHECK(*made.get().value == 6);
+        asio::io_context other;
+        asio::steady_timer timer(other, 1h);
+        std::future<void> failed = timer.async_wait(traced(asio::use_future, "failed"));
+        timer.cancel();
+        other.run();
+        CHECK_THROWS(failed.get());
+        const recorded found = session.stop();
+        CHECK(found.count("made") == 1);
+        CHECK(found.count("failed") == 1);
+    }
+
+    TEST_CASE("use_awaitable awaits under the range") {
+        recording session;
+        asio::io_context loop;
+        asio::steady_timer timer(loop, 5ms);
+        bool done = false;
+        asio::co_spawn(loop, wait_twice(timer),
+                       [&done](std::exception_ptr error) { done = !error; });
+        loop.run();
+        CHECK(done);
+        const recorded found = session.stop();
+        CHECK(found.event("awaited wait").end_ns <= found.event("awaited post").start_ns);
+    }
+
+#if !defined(COROSCOPE_STANDALONE_ASIO) || ASIO_VERSION >= 102400
+    TEST_CASE("a deferred operation begins its range when it is launched") {
+        recording session;
+        asio::io_context loop;
+        asio::steady_timer timer(loop, 1ms);
+        auto lazy = timer.async_wait(traced(asio::deferred, "deferred"));
+        {
+            const record_function before("before the launch");
+        }
+        bool done = false;
+        std::move(lazy)([&done](error_code) { done = true; });
+        loop.run();
+        CHECK(done);
+        const recorded found = session.stop();
+        CHECK(found.event("before the launch").end_ns <= found.event("deferred").start_ns);
+    }
+
+#endif
+
+    TEST_CASE("the handler runs on its own executor and under the context of the initiation") {
+        asio::io_context loop;
+        asio::io_context other;
+        context mine;
+        mine.task = 4711;
+        std::uint64_t seen = 0;
+        bool on_other = false;
+        {
+            const context_guard guard(mine);
+            asio::post(loop, traced(asio::bind_executor(other, [&] {
+                           seen = current_context().task;
+                           on_other = other.get_executor().running_in_this_thread();
+                       })));
+        }
+        loop.run();
+        CHECK(seen == 0);
+        other.run();
+        CHECK(seen == 4711);
+        CHECK(on_other);
+        CHECK(current_context().task == 0);
+    }
+}

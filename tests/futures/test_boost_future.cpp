@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Boost.Thread's futures.
+
+#include <coroscope/integration/boost_future.hpp>
+
+#include "support.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+template <class T>
+task<T> await_on(boost::future<T> pending) {
+    co_return co_await std::move(pending);
+}
+
+task<int> query_under_range(boost::future<int> pending) {
+    const range query("db.query");
+    co_return co_await call_end_callbacks_on_future(query, std::move(pending));
+}
+
+}  // namespace
+
+TEST_SUITE("boost::future") {
+    TEST_CASE("the range ends on the completing thread, before what came back is ready") {
+        recording session;
+        boost::promise<int> answer;
+        const range query("query");
+        boost::future<int> pending = call_end_callbacks_on_future(query, answer.get_future());
+        bool was_ready = true;
+        query.on_end([&] { was_ready = pending.is_ready(); });
+        std::thread([&answer] { answer.set_value(4); }).join();
+        CHECK_FALSE(was_ready);
+        CHECK(pending.get() == 4);
+        const recorded found = session.stop();
+        CHECK(found.end_thread(found.event("query")) != found.event("query").thread);
+    }
+
+    TEST_CASE("exceptions and broken promises end the range and come through") {
+        boost::promise<int> fails;
+        const range failing("fails");
+        auto failed = call_end_callbacks_on_future(failing, fails.get_future());
+        fails.set_exception(std::runtime_error("no rows"));
+        CHECK(failing.ended());
+        CHECK_THROWS(failed.get());
+
+        const range abandoned("abandoned");
+        boost::future<int> broken;
+        {
+            boost::promise<int> gone;
+            broken = call_end_callbacks_on_future(abandoned, gone.get_future());
+        }
+        CHECK(abandoned.ended());
+        CHECK_THROWS_AS(broken.get(), boost::broken_promise);
+    }
+
+    TEST_CASE("complete already, void, references, move-only") {
+        const range complete("complete");
+        CHECK(call_end_callbacks_on_future(complete, boost::make_ready_future(2)).get() == 2);
+        CHECK(complete.ended());
+
+        boost::promise<void> nothing;
+        boost::future<void> done =
+            call_end_callbacks_on_future(range("void"), nothing.get_future());
+        nothing.set_value();
+        done.get();
+
+        int target = 0;
+        boost::promise<int&> reference;
+        boost::future<int&> referred =
+            call_end_callbacks_on_future(range("reference"), reference.get_future());
+        reference.set_value(target);
+        CHECK(&referred.get() == &target);
+
+        boost::promise<only_moves> moved;
+        boost::future<only_moves> taken =
+            call_end_callbacks_on_future(range("moved"), moved.get_future());
+        moved.set_value(only_moves(3));
+        CHECK(*taken.get().value == 3);
+    }
+
+    TEST_CASE("a shared future ends the range, with a value or an exception") {
+        boost::promise<std::string> answer;
+        boost::shared_future<std::string> all = answer.get_future().share();
+        const range ends("shared");
+        boost::shared_future<std::string> attached = call_end_callbacks_on_future(ends, all);
+        answer.set_value("both");
+        CHECK(ends.ended());
+        CHECK(attached.get() == "both");
+        CHECK(all.get() == "both");
+    }
+
+    TEST_CASE("a task awaits it, its range in the task, and goes on where the value is set") {
+        recording session;
+        boost::promise<int> answer;
+        auto work = query_under_range(answer.get_future());
+        std::thread producer([&answer] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            answer.set_value(9);
+        });
+        CHECK(sync_wait(std::move(work)) == 9);
+        producer.join();
+        const recorded found = session.stop();
+        CHECK(found.event("db.query").task == found.task_index("query_under_range"));
+        CHECK(found.task("query_under_range").state == analysis::task_state::finished);
+    }
+
+    TEST_CASE("awaiting gives exceptions, ready values and shared values") {
+        boost::promise<int> fails;
+        std::thread producer([&fails] { fails.set_exception(std::runtime_error("late")); });
+        CHECK_THROWS(sync_wait(await_on(fails.get_future())));
+        producer.join();
+        CHECK(*sync_wait(await_on(boost::make_ready_future(only_moves(1)))).value == 1);
+        auto shared = [](boost::shared_future<int> all) -> task<int> { co_return co_await all; };
+        CHECK(sync_wait(shared(boost::make_ready_future(5).share())) == 5);
+    }
+}
