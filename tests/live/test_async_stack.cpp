@@ -3,6 +3,7 @@
 // The logical stack of a task, across everything that it may have come through.
 
 #include <coroscope/async_stack.hpp>
+#include <coroscope/fiber.hpp>
 
 #include <source_location>
 #include <string>
@@ -86,6 +87,15 @@ manual_task spawns(slot& own, slot& others, std::vector<manual_task>& into, asyn
     into.push_back(spawned_by_another(others, stack));
     into.back().resume();
     co_await COROSCOPE_AWAIT("the spawner's own wait", suspend_into(own));
+}
+
+// What a scheduler of fibers would do, on one stack.
+manual_task stops_with_its_fiber(fiber_context& fiber, async_stack& outside, async_stack& back) {
+    fiber.switch_out();
+    outside = current_async_stack();
+    fiber.switch_in();
+    back = current_async_stack();
+    co_return;
 }
 
 }  // namespace
@@ -212,6 +222,23 @@ TEST_SUITE("async stack") {
         CHECK(stack[0].state == async_state::running);
         CHECK(stack[1].state == async_state::running);
         CHECK(std::string_view(stack[0].spawn.file).ends_with("test_async_stack.cpp"));
+    }
+
+    TEST_CASE("what runs on a fiber stops and goes on with it, and the fiber is above") {
+        const tracking on;
+        async_stack outside;
+        async_stack back;
+        fiber_context fiber;
+        fiber.switch_in();
+        stops_with_its_fiber(fiber, outside, back).resume();
+        CHECK(outside.empty());
+        REQUIRE(back.size() == 2);
+        CHECK(function_of(back[0]) == "stops_with_its_fiber");
+        CHECK(back[0].state == async_state::running);
+        CHECK(back[1].state == async_state::running);
+        CHECK(std::string_view(back[1].await.file).ends_with("test_async_stack.cpp"));
+        fiber.finish();
+        CHECK(live_tasks().tasks == 0);
     }
 
     TEST_CASE("outside tasks it is empty, and says so") {
