@@ -94,8 +94,9 @@ std::uint32_t this_kernel_thread() noexcept {
     return this_thread.record == nullptr ? 0 : this_thread.record->os_id;
 }
 
-// Did what failed above come up to this task?
+// Did it leave this task already, or come up to it from there?
 bool comes_up_to(const failure& known, std::uint64_t task) noexcept {
+    if (known.task == task) return true;
     return known.above != 0 &&
            (builder::descends(task, known.above) || builder::descends(known.above, task));
 }
