@@ -13,8 +13,8 @@
 //
 // An exception that travels on, through those who await the task or through whoever spawned it, on whatever
 // thread, is not reported again. Detection needs the live tasks (async_stack.hpp) and turns their tracking on;
-// beyond that it costs only where something fails. What it cannot see: exceptions that a library catches
-// before the task's promise does, and those of Asio's co_spawn, which Asio hands to its completion token.
+// beyond that it costs only where something fails. It does not see exceptions that a library catches
+// before the task's promise does. Those that leave a job or a handler are reported without their type.
 //
 // Any thread may call any of these functions. They never throw.
 

@@ -144,6 +144,7 @@ void completion::begin() noexcept {
 void completion::end(bool failed) noexcept {
     pop(frame_);
     if (operation_.role == role::handler) {
+        if (failed && load_gate() != 0) detail::unseen_exception_leaves(handler_.task);
         if (load_gate() != 0)
             record_finish(handler_, now(), failed ? trace::finish_exception : 0U,
                           task_of(handler_.before.mark));

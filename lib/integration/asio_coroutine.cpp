@@ -56,6 +56,7 @@ void spawn(tracked_task& spawned) noexcept {
     const std::uint64_t ticks = now();
     write_spawn(spawned.task, spawned.announced, ticks, site, 0, parent, spawned.carried);
     if (!spawned.awaited) return;
+    show_awaiter(spawned.task, created.task);
     if (char* at = reserve())
         write_record(at, ticks, make_tag(record_kind::awaiting, 0, 0), created.task, spawned.task);
 }
@@ -138,6 +139,7 @@ void end_suspension(std::uint32_t site) noexcept {
         if (char* at = reserve())
             write_record(at, ended.ticks, make_tag(record_kind::suspend, site, 0), ended.task,
                          task_of(ended.before.mark));
+    show_suspended(ended.task, site);
     detail::restore(ended.before);
 }
 
@@ -146,6 +148,7 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexc
     // The task's session comes first and the task itself last: a chunk that the record opens names
     // what ran before.
     if (this_thread.carried != entered.carried) detail::rebind(entered.carried);
+    show_running(entered.task);
     if (load_gate() != 0) {
         const std::uint64_t ticks = now();
         if (char* at = reserve_for(entered)) {
@@ -165,6 +168,7 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexc
 
 void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags,
                    std::uint64_t next) noexcept {
+    show_end(ended);
     if ((load_gate() & detail::gate_task_table) != 0) drop_from_task_table(ended.task);
     if (char* at = reserve_for(ended))
         write_record(at, ticks, make_tag(record_kind::finish, 0, flags), ended.task, next);
@@ -173,6 +177,7 @@ void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags
 void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t ticks,
                  std::uint32_t site, std::uint32_t flags, std::uint64_t parent,
                  std::uint64_t carried) noexcept {
+    if ((flags & trace::spawn_adopted) == 0) show_spawned(task, parent, site);
     char* at = reserve();
     if (at == nullptr) return;
     announced = static_cast<std::uint16_t>(this_thread.bound_session);

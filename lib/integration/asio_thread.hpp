@@ -10,6 +10,7 @@
 
 #include "../runtime/attribute_nodes.hpp"
 #include "../runtime/frames.hpp"
+#include "../runtime/live_transitions.hpp"
 #include "../runtime/recorder.hpp"
 
 namespace coroscope::asio {

@@ -98,6 +98,8 @@ async_stack async_stack_builder::build(std::uint64_t task,
     async_stack stack;
     stack.tracked_ = tracks_live();
     const std::int64_t now_ns = stack.tracked_ ? live_now() : 0;
+    // One that ran before the tracking began has no id yet.
+    if (task == 0 && state != nullptr) stack.frames_[stack.size_++] = frame_of(task, state);
     std::uint64_t below = 0;
     // As many steps as there can be tasks: whatever a race makes of the edges, this ends.
     for (std::uint32_t steps = 0; task != 0 && steps < live_slot_count; ++steps) {

@@ -12,7 +12,7 @@
 
 #include "attribute_nodes.hpp"
 #include "frames.hpp"
-#include "live_tasks.hpp"
+#include "live_transitions.hpp"
 #include "recorder.hpp"
 
 namespace coroscope {
@@ -98,8 +98,7 @@ job_stamp post(const void* location, std::uint32_t flags) noexcept {
     const std::uint64_t ticks = now();
     site* where = location == nullptr ? nullptr : intern_location(location, site_kind::job);
     const std::uint32_t id = where == nullptr ? 0 : site_id(*where);
-    if (tracks_live()) [[unlikely]]
-        add_live({job.task, job.poster.task, id}, async_state::spawned, live_now());
+    show_spawned(job.task, job.poster.task, id);
     if (!is_recording()) return job;
     if (char* at = reserve())
         write_record(at, ticks, make_tag(record_kind::spawn, id, flags | trace::spawn_ready),
@@ -126,18 +125,14 @@ job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exce
             write_record(at, ticks, make_tag(record_kind::resume, 0, 0), state_.task,
                          task_of(state_.before.mark));
     }
-    if (tracks_live()) [[unlikely]]
-        show_live(job.task, async_state::running, 0, live_now(),
-                  [&] { return live_origin{job.task, job.poster.task, 0}; });
+    show_running(job.task);
     install_context(next, &state_);
 }
 
 job_run::~job_run() {
     const bool failed = std::uncaught_exceptions() > exceptions_;
-    if (tracks_live()) [[unlikely]] {
-        if (failed) unseen_exception_leaves(state_.task);
-        end_live(state_.task);
-    }
+    if (failed) unseen_exception_leaves(state_.task);
+    show_end(state_);
     if (is_recording()) {
         const std::uint64_t ticks = now();
         if (char* at = reserve())
@@ -149,8 +144,7 @@ job_run::~job_run() {
 }
 
 void cancel_job(const job_stamp& job) noexcept {
-    if (tracks_live()) [[unlikely]]
-        end_live(job.task);
+    show_ended(job.task);
     if (!is_recording()) return;
     const std::uint64_t ticks = now();
     if (char* at = reserve())

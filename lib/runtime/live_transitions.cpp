@@ -29,9 +29,7 @@ void show(const task_state& task, async_state state, std::uint32_t await_site) n
     if (tracks_live()) show_at(task, state, await_site, live_now());
 }
 
-void show_end(const task_state& task) noexcept {
-    if (tracks_live()) end_live(task.task);
-}
+void show_end(const task_state& task) noexcept { show_ended(task.task); }
 
 void show_transfer(const task_state& awaiter, const task_state& awaited) noexcept {
     if (!tracks_live()) return;
@@ -44,6 +42,34 @@ void show_transfer(const task_state& awaiter, const task_state& awaited) noexcep
 void show_hand_back(const task_state& finished, const task_state& resumed) noexcept {
     show_end(finished);
     show(resumed, async_state::running, resumed.await_site);
+}
+
+void show_spawned(std::uint64_t task, std::uint64_t parent, std::uint32_t site) noexcept {
+    if (tracks_live()) add_live({task, parent, site}, async_state::spawned, live_now());
+}
+
+void show_suspended(std::uint64_t task, std::uint32_t await_site) noexcept {
+    if (tracks_live())
+        show_live(task, async_state::suspended, await_site, live_now(),
+                  [task] { return live_origin{task, 0, 0}; });
+}
+
+// The await that it was suspended in stays: it came back from there.
+void show_running(std::uint64_t task) noexcept {
+    if (!tracks_live()) return;
+    live_task known{};
+    const std::uint32_t last = read_live(task, known) ? known.await_site : 0;
+    show_live(task, async_state::running, last, live_now(),
+              [task] { return live_origin{task, 0, 0}; });
+}
+
+void show_awaiter(std::uint64_t task, std::uint64_t awaiter) noexcept {
+    live_slot* slot = tracks_live() ? find_live(task) : nullptr;
+    if (slot != nullptr) set_live_awaiter(*slot, awaiter);
+}
+
+void show_ended(std::uint64_t task) noexcept {
+    if (tracks_live()) end_live(task);
 }
 
 }  // namespace coroscope::runtime

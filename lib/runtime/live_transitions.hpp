@@ -28,4 +28,12 @@ void show_transfer(const detail::task_state& awaiter, const detail::task_state& 
 /// `finished` is over, and `resumed`, which awaited it, runs.
 void show_hand_back(const detail::task_state& finished, const detail::task_state& resumed) noexcept;
 
+// The same for tasks whose state is not at hand: of an integration, or a job.
+
+void show_spawned(std::uint64_t task, std::uint64_t parent, std::uint32_t site) noexcept;
+void show_suspended(std::uint64_t task, std::uint32_t await_site) noexcept;
+void show_running(std::uint64_t task) noexcept;
+void show_awaiter(std::uint64_t task, std::uint64_t awaiter) noexcept;
+void show_ended(std::uint64_t task) noexcept;
+
 }  // namespace coroscope::runtime

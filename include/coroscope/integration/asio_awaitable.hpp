@@ -160,6 +160,12 @@ public:
         return Frame::await_transform(static_cast<Operand&&>(operand));
     }
 
+    /// An exception leaves the coroutine, on its way to whoever called it, or out of the task.
+    void unhandled_exception() {
+        if (detail::load_gate() != 0) detail::exception_leaves(own_task());
+        Frame::unhandled_exception();
+    }
+
     /// Only while the coroutine runs.
     tracked_task& own_task() noexcept {
         if constexpr (requires { this->attached_thread_->entry_point(); }) {
