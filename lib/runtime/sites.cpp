@@ -159,11 +159,14 @@ const void* interned_key(const void* address, site_kind kind) noexcept {
     return static_cast<const char*>(address) + static_cast<int>(kind);
 }
 
-const char* copy_text(std::string_view first, std::string_view second) noexcept {
-    auto* text = static_cast<char*>(std::malloc(first.size() + second.size() + 1));
+const char* copy_text(std::string_view first, std::string_view second,
+                      std::string_view third = {}) noexcept {
+    auto* text = static_cast<char*>(std::malloc(first.size() + second.size() + third.size() + 1));
     if (text == nullptr) return "";
-    std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), text));
-    text[first.size() + second.size()] = '\0';
+    char* end = text;
+    for (const std::string_view part : {first, second, third})
+        end = std::copy(part.begin(), part.end(), end);
+    *end = '\0';
     return text;
 }
 
@@ -227,10 +230,10 @@ site* intern_operation(const char* type, const char* operation, const void* loca
     if (site* found = find_interned(key)) return found;
     const std::lock_guard lock(mutex);
     if (site* found = find_interned(key)) return found;
-    const char* head = *type == '\0' ? "" : copy_text(type, ".");
+    const char* label = copy_text(type, *type == '\0' ? "" : ".", operation);
     const std::source_location where =
         location == nullptr ? std::source_location() : detail::location_at(location);
-    auto* made = new (std::nothrow) site(copy_text(head, operation), where, site_kind::operation);
+    auto* made = new (std::nothrow) site(label, where, site_kind::operation);
     if (made == nullptr || !put_interned(key, made)) return nullptr;
     register_locked(*made);
     return made;
