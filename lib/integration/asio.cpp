@@ -71,9 +71,13 @@ void create_operation(operation_state& created, const char* type, const char* op
     if (here.inner == nullptr && here.starting == 0) inside.created = {};
     here.await_begins = false;
     std::uint64_t ticks = 0;
-    if (here.suspending.task != 0 && load_gate() != 0) {
-        ticks = here.suspending.ticks;
-        end_suspension(operation_site(type, operation, here.suspending.location));
+    suspension& begun = here.suspending;
+    if (begun.task != 0 && load_gate() != 0) {
+        ticks = begun.ticks;
+        begun.type = type;
+        begun.operation = operation;
+        // A timeout's timer is created before the operation that it guards, which names the await.
+        if (!is_timer(type)) settle_suspension();
     }
     if (inside.created.initiating || inside.depth == 0) {
         if (inside.created.task != 0) {

@@ -83,8 +83,8 @@ void suspend(tracked_task& suspended) noexcept {
         ticks = now();
         if (!knows(suspended.announced)) reserve_for(suspended);
     }
-    here.suspending = {suspended.task, ticks, suspended.location, suspended.before,
-                       suspended.serial};
+    here.suspending = {suspended.task,   ticks,           suspended.location, nullptr, nullptr,
+                       suspended.before, suspended.serial};
 }
 
 void resume(tracked_task& resumed) noexcept {
@@ -130,6 +130,14 @@ void destroy(tracked_task& gone) noexcept {
                       task_of(ran ? gone.before.mark : this_thread.mark));
     if (ran) give_back_thread(gone);
     drop_carried(gone.carried);
+}
+
+void settle_suspension() noexcept {
+    const suspension& ended = here.suspending;
+    if (load_gate() == 0) return end_suspension(0);
+    end_suspension(ended.operation == nullptr
+                       ? operation_site("", "co_await", ended.location)
+                       : operation_site(ended.type, ended.operation, ended.location));
 }
 
 void end_suspension(std::uint32_t site) noexcept {

@@ -26,7 +26,7 @@ struct thread_asio {
     std::uint32_t starting = 0;  ///< locations in which an awaited operation is being started
     bool await_begins = false;   ///< no location or operation of it has been seen yet
 };
-static_assert(sizeof(thread_asio) <= 300, "initial-exec thread-locals must stay small");
+static_assert(sizeof(thread_asio) <= 320, "initial-exec thread-locals must stay small");
 extern __thread thread_asio here __attribute__((tls_model("initial-exec")));
 
 inline frame& innermost() noexcept { return here.inner == nullptr ? here.outermost : *here.inner; }
@@ -43,6 +43,8 @@ inline bool is_executor_work(std::string_view operation) noexcept {
     return operation == "execute" || operation == "post" || operation == "dispatch" ||
            operation == "defer";
 }
+
+inline bool is_timer(std::string_view type) noexcept { return type == "deadline_timer"; }
 
 /// The id of the site of an operation that was started at a std::source_location (null: unknown).
 std::uint32_t operation_site(const char* type, const char* operation,
@@ -76,11 +78,11 @@ void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags
 /// The suspension that has begun is of this site. Its thread goes on with what it did before.
 void end_suspension(std::uint32_t site) noexcept;
 
-/// The same where no operation names it.
+/// The same by the operation that seems to be awaited, if any.
+void settle_suspension() noexcept;
 inline void settle() noexcept {
     if (here.suspending.task != 0) [[unlikely]]
-        end_suspension(load_gate() == 0 ? 0
-                                        : operation_site("", "co_await", here.suspending.location));
+        settle_suspension();
 }
 
 }  // namespace coroscope::asio

@@ -45,6 +45,8 @@ struct suspension {
     std::uint64_t task;  ///< 0: there is none
     std::uint64_t ticks;
     const void* location;
+    const char* type;  ///< of the operation that seems to be awaited; null: none yet
+    const char* operation;
     detail::resumer before;  ///< what the thread goes on with
     std::uint32_t serial;
 };
