@@ -35,7 +35,7 @@ COROSCOPE_API void leave_shared_range(range_state& state, bool died) noexcept;
 
 inline namespace COROSCOPE_ABI {
 
-/// With COROSCOPE_ENABLED=0 it does nothing.
+/// With COROSCOPE_ENABLED=0 nothing is recorded, and end callbacks run all the same.
 class record_function {
 public:
     record_function() noexcept = default;

@@ -53,7 +53,8 @@ void waiting_coroutine::call(callback& self) noexcept {
     void* waiter = __atomic_exchange_n(&mine.waiter_, nullptr, __ATOMIC_RELAXED);
     mine.drop();
     if (waiter == nullptr) return;
-    if (is_recording()) expect_handover(waiter, runtime::now());
+    // Also where nothing records: the coroutine may bring its own session along.
+    expect_handover(waiter, runtime::now());
     std::coroutine_handle<>::from_address(waiter).resume();
 }
 

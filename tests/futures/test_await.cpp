@@ -116,6 +116,24 @@ TEST_SUITE("await of futures") {
         CHECK(found.split(event).waiting_ns == 0);
     }
 
+    TEST_CASE("it is handed over, too, on a thread where nothing records but the coroutine's own "
+              "session") {
+        recording session{profile_options{}};
+        promise<int> answer;
+        auto work = await_on(answer.get_future());
+        std::thread producer([&answer] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            answer.set_value(2);
+        });
+        CHECK(sync_wait(std::move(work)) == 2);
+        producer.join();
+        const recorded found = session.stop();
+        const auto awaits = found.awaits(found.task("await_on"));
+        REQUIRE(awaits.size() == 1);
+        CHECK(awaits[0].resume_ns.has_value());
+        CHECK(awaits[0].wake_ns == awaits[0].resume_ns);
+    }
+
     TEST_CASE("plain and instrumented coroutines await as well, and a shared future gives its "
               "reference") {
         promise<int> number;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "../runtime/support/executors.hpp"
+#include "disabled.hpp"
 #include "support.hpp"
 
 using namespace coroscope;
@@ -213,6 +214,12 @@ TEST_SUITE("range") {
         early.end();
         CHECK(ends == 1);
         CHECK(session.stop().count("too early") == 0);
+    }
+
+    TEST_CASE("without the profiler ranges and futures work, and record nothing") {
+        recording session;
+        CHECK(disabled_futures() == 5);
+        CHECK(session.stop().trace.events.empty());
     }
 
     TEST_CASE("a handle that names no range is ended, and runs callbacks at once") {

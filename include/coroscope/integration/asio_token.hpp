@@ -27,6 +27,7 @@
 #define COROSCOPE_DETAIL_ASIO boost::asio
 #endif
 
+#include <coroscope/config.hpp>
 #include <coroscope/context.hpp>
 #include <coroscope/detail/attachment.hpp>
 #include <coroscope/range.hpp>
@@ -67,6 +68,8 @@ private:
     Handler handler_;
 };
 
+inline namespace COROSCOPE_ABI {
+
 /// Begins the range when the operation is initiated, which may be later than its making.
 template <class Initiation>
 class traced_initiation {
@@ -96,7 +99,10 @@ private:
     const char* label_;
 };
 
+}  // namespace COROSCOPE_ABI
 }  // namespace detail
+
+inline namespace COROSCOPE_ABI {
 
 /// A completion token, and the label of the operations that it completes.
 template <class Token>
@@ -121,6 +127,7 @@ auto traced(Token&& token, const char* label = "asynchronous operation") {
     return traced_token<std::decay_t<Token>>(static_cast<Token&&>(token), label);
 }
 
+}  // namespace COROSCOPE_ABI
 }  // namespace coroscope
 
 template <class Token, class... Signatures>

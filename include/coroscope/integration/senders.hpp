@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <coroscope/config.hpp>
 #include <coroscope/context.hpp>
 #include <coroscope/detail/attachment.hpp>
 #include <coroscope/range.hpp>
@@ -82,6 +83,8 @@ COROSCOPE_DETAIL_PASS_ON(receiver_concept)
 COROSCOPE_DETAIL_PASS_ON(operation_state_concept)
 COROSCOPE_DETAIL_PASS_ON(completion_signatures)
 #undef COROSCOPE_DETAIL_PASS_ON
+
+inline namespace COROSCOPE_ABI {
 
 /// What an operation and its receiver share.
 template <class Receiver>
@@ -171,12 +174,15 @@ private:
     inner_operation<Sender, Receiver> inner_;
 };
 
+}  // namespace COROSCOPE_ABI
 }  // namespace detail
 
 /// Is this type a sender? Known by the types nested in it; may be specialised for others.
 template <class Type>
 inline constexpr bool is_sender = requires { typename Type::sender_concept; } ||
                                   requires { typename Type::completion_signatures; };
+
+inline namespace COROSCOPE_ABI {
 
 /// A sender, and the label of the range of each operation that is made of it. As copyable as the sender.
 template <class Sender>
@@ -217,4 +223,5 @@ auto traced(Sender&& sender, const char* label) {
     return range_sender<std::decay_t<Sender>>(static_cast<Sender&&>(sender), label);
 }
 
+}  // namespace COROSCOPE_ABI
 }  // namespace coroscope

@@ -119,6 +119,7 @@ void chrome_events::write_scope_arguments(const event& scope) {
     arguments.member(text_.at(scope.site));
     if ((scope.flags & event_clipped) != 0) arguments.member("\"clipped\":true");
     if ((scope.flags & event_abandoned) != 0) arguments.member("\"abandoned\":true");
+    if ((scope.flags & event_open) != 0) arguments.member("\"open\":true");
     if (scope.detail >= from_.details.size()) return;
     const event_detail& detail = from_.details[scope.detail];
     if ((scope.flags & event_suspension_unknown) != 0) {
