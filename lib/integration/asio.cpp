@@ -8,6 +8,8 @@
 //   COMPLETION, BEGIN, END   its handler runs; without BEGIN it was destroyed
 //   REACTOR_OPERATION        the reactor has done it: its wake
 
+#include <new>
+
 #include <coroscope/integration/asio.hpp>
 
 #include "asio_thread.hpp"
@@ -42,12 +44,12 @@ void make_handler(operation_state& created) noexcept {
     created.carried = retain_carried(this_thread.carried);
 }
 
-void create_handler(operation_state& created, const char* type, const char* operation) noexcept {
+void create_handler(operation_state& created, const char* type, const char* operation,
+                    bool ready) noexcept {
     make_handler(created);
     if (load_gate() == 0) return;
     write_spawn(created.task, created.announced, now(), operation_site(type, operation, nullptr),
-                is_executor_work(operation) ? trace::spawn_ready : 0U, current_task(),
-                created.carried);
+                ready ? trace::spawn_ready : 0U, current_task(), created.carried);
 }
 
 void push(frame& inside) noexcept {
@@ -70,24 +72,29 @@ void create_operation(operation_state& created, const char* type, const char* op
     // session stopped meanwhile, is over.
     if (here.inner == nullptr && here.starting == 0) inside.created = {};
     here.await_begins = false;
-    std::uint64_t ticks = 0;
+    const bool recording = load_gate() != 0;
     suspension& begun = here.suspending;
-    if (begun.task != 0 && load_gate() != 0) {
-        ticks = begun.ticks;
+    std::uint64_t ready_ticks = 0;
+    bool ready = false;
+    if (begun.task != 0 && recording) {
+        const operation_facts facts = facts_of(type, operation, begun.location);
+        ready = facts.ready;
+        ready_ticks = begun.ticks;
         begun.type = type;
         begun.operation = operation;
         // A timeout's timer is created before the operation that it guards, which names the await.
-        if (!is_timer(type)) settle_suspension();
+        if (!facts.timer) end_suspension(facts.site);
+    } else if (recording) {
+        ready = is_executor_work(operation);
     }
     if (inside.created.initiating || inside.depth == 0) {
         if (inside.created.task != 0) {
-            const bool ready = is_executor_work(operation) && load_gate() != 0;
-            if (ready && ticks == 0) ticks = now();
-            return create_step(created, inside, ready ? ticks : 0);
+            if (ready && ready_ticks == 0) ready_ticks = now();
+            return create_step(created, inside, ready ? ready_ticks : 0);
         }
         if (inside.created.back) return create_way_back(created, inside);
     }
-    create_handler(created, type, operation);
+    create_handler(created, type, operation, ready);
 }
 
 void reactor_operation(operation_state& performed) noexcept {
@@ -101,12 +108,13 @@ void location::enter() noexcept {
     here.await_begins = false;
     entered_ = true;
     ++here.starting;
-    before_ = here.before;
+    copy_awaiting(before_, here.before.created, here.before.suspending);
 }
 
 void location::leave() noexcept {
     if (here.suspending.task != before_.suspending.task) settle();
-    here.suspending = before_.suspending;
+    if (before_.suspending.task != 0) [[unlikely]]
+        here.suspending = before_.suspending;
     --here.starting;
     innermost().created = before_.created;
 }
@@ -125,8 +133,9 @@ void completion::take(const operation_state& operation) noexcept {
 
 void completion::begin() noexcept {
     began_ = true;
-    push(frame_);
+    push(*new (&frame_) frame);
     if (operation_.role == role::handler) {
+        new (&handler_) tracked_task;
         handler_.task = operation_.task;
         handler_.announced = operation_.announced;
         handler_.carried = operation_.carried;
@@ -165,6 +174,7 @@ void completion::drop() noexcept {
     if (began_) return end(true);
     taken_ = false;
     if (operation_.role == role::handler && load_gate() != 0) {
+        new (&handler_) tracked_task;
         handler_.task = operation_.task;
         handler_.announced = operation_.announced;
         record_finish(handler_, now(), trace::finish_cancelled, current_task());

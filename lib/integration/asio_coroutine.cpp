@@ -2,6 +2,9 @@
 
 // The tasks of co_spawn, told by the promises of Asio's coroutines (asio_awaitable.hpp).
 
+#include <atomic>
+#include <string_view>
+
 #include "asio_thread.hpp"
 
 namespace coroscope::asio {
@@ -69,7 +72,7 @@ void suspend(tracked_task& suspended) noexcept {
     if (suspended.task == 0) suspended.task = detail::new_task_id();
     if (runs && !suspended.is(detail::task_installed)) install_late(suspended);
     if (runs) keep_carried(suspended.carried, this_thread.carried);
-    here.before = {inside.created, here.suspending};
+    copy_awaiting(here.before, inside.created, here.suspending);
     here.await_begins = true;
     if (finished)
         inside.created.back = true;
@@ -83,8 +86,13 @@ void suspend(tracked_task& suspended) noexcept {
         ticks = now();
         if (!knows(suspended.announced)) reserve_for(suspended);
     }
-    here.suspending = {suspended.task,   ticks,           suspended.location, nullptr, nullptr,
-                       suspended.before, suspended.serial};
+    suspension& begun = here.suspending;
+    begun.task = suspended.task;
+    begun.ticks = ticks;
+    begun.location = suspended.location;
+    begun.operation = nullptr;
+    begun.before = suspended.before;
+    begun.serial = suspended.serial;
 }
 
 void resume(tracked_task& resumed) noexcept {
@@ -141,13 +149,14 @@ void settle_suspension() noexcept {
 }
 
 void end_suspension(std::uint32_t site) noexcept {
-    const suspension ended = here.suspending;
-    here.suspending.task = 0;
+    suspension& ended = here.suspending;
+    const std::uint64_t task = ended.task;
+    ended.task = 0;
     if (load_gate() != 0 && ended.ticks != 0)
         if (char* at = reserve())
-            write_record(at, ended.ticks, make_tag(record_kind::suspend, site, 0), ended.task,
+            write_record(at, ended.ticks, make_tag(record_kind::suspend, site, 0), task,
                          task_of(ended.before.mark));
-    show_suspended(ended.task, site);
+    if (may_track(load_gate())) show_suspended(task, site);
     detail::restore(ended.before);
 }
 
@@ -156,7 +165,7 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexc
     // The task's session comes first and the task itself last: a chunk that the record opens names
     // what ran before.
     if (this_thread.carried != entered.carried) detail::rebind(entered.carried);
-    show_running(entered.task);
+    if (may_track(load_gate())) show_running(entered.task);
     if (load_gate() != 0) {
         const std::uint64_t ticks = now();
         if (char* at = reserve_for(entered)) {
@@ -176,7 +185,7 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexc
 
 void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags,
                    std::uint64_t next) noexcept {
-    show_end(ended);
+    if (may_track(load_gate())) show_end(ended);
     if ((load_gate() & detail::gate_task_table) != 0) drop_from_task_table(ended.task);
     if (char* at = reserve_for(ended))
         write_record(at, ticks, make_tag(record_kind::finish, 0, flags), ended.task, next);
@@ -185,7 +194,8 @@ void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags
 void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t ticks,
                  std::uint32_t site, std::uint32_t flags, std::uint64_t parent,
                  std::uint64_t carried) noexcept {
-    if ((flags & trace::spawn_adopted) == 0) show_spawned(task, parent, site);
+    if ((flags & trace::spawn_adopted) == 0 && may_track(load_gate()))
+        show_spawned(task, parent, site);
     char* at = reserve();
     if (at == nullptr) return;
     announced = static_cast<std::uint16_t>(this_thread.bound_session);
@@ -196,10 +206,42 @@ void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t tic
         keep_in_task_table({task, ticks, parent, site, flags | trace::spawn_asio});
 }
 
-std::uint32_t operation_site(const char* type, const char* operation,
-                             const void* location) noexcept {
+namespace {
+
+// The kinds of operations that were asked for last. One word each: the upper bits of the hash of the
+// addresses | two facts | id of the site.
+constexpr unsigned fact_bits = 18;
+constexpr std::uint64_t ready_bit = 1U << 17;
+constexpr std::uint64_t timer_bit = 1U << 16;
+constinit std::atomic<std::uint64_t> recent_operations[256];
+
+[[gnu::noinline]] operation_facts look_up(const char* type, const char* operation,
+                                          const void* location, std::uint64_t hash,
+                                          std::atomic<std::uint64_t>& recent) noexcept {
     site* where = intern_operation(type, operation, location);
-    return where == nullptr ? 0 : site_id(*where);
+    const operation_facts found{where == nullptr ? 0 : site_id(*where), is_executor_work(operation),
+                                std::string_view(type) == "deadline_timer"};
+    if (found.site < timer_bit)
+        recent.store(hash >> fact_bits << fact_bits | (found.ready ? ready_bit : 0) |
+                         (found.timer ? timer_bit : 0) | found.site,
+                     std::memory_order_relaxed);
+    return found;
+}
+
+}  // namespace
+
+operation_facts facts_of(const char* type, const char* operation, const void* location) noexcept {
+    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15U;
+    const auto word = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address); };
+    std::uint64_t hash = word(operation);
+    hash = (hash ^ word(type) * spread) * spread;
+    hash = (hash ^ word(location)) * spread;
+    std::atomic<std::uint64_t>& recent = recent_operations[hash >> 56];
+    const std::uint64_t entry = recent.load(std::memory_order_relaxed);
+    if ((entry ^ hash) >> fact_bits != 0 || entry == 0) [[unlikely]]
+        return look_up(type, operation, location, hash, recent);
+    return {static_cast<std::uint32_t>(entry & (timer_bit - 1)), (entry & ready_bit) != 0,
+            (entry & timer_bit) != 0};
 }
 
 }  // namespace coroscope::asio

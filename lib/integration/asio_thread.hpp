@@ -31,6 +31,14 @@ extern __thread thread_asio here __attribute__((tls_model("initial-exec")));
 
 inline frame& innermost() noexcept { return here.inner == nullptr ? here.outermost : *here.inner; }
 
+/// Copies what a thread does for an await; of a suspension that is none nothing but that.
+inline void copy_awaiting(awaiting& to, const purpose& created, const suspension& begun) noexcept {
+    to.created = created;
+    to.suspending.task = begun.task;
+    if (begun.task != 0) [[unlikely]]
+        to.suspending = begun;
+}
+
 inline std::uint64_t current_task() noexcept { return task_of(this_thread.mark); }
 
 /// A mark of the given task on this thread.
@@ -38,17 +46,25 @@ inline std::uint64_t mark_here(std::uint64_t task) noexcept {
     return task << trace::mark_thread_bits | (this_thread.mark & detail::mark_thread_mask);
 }
 
-/// Work handed to an executor is ready when it is created.
-inline bool is_executor_work(std::string_view operation) noexcept {
-    return operation == "execute" || operation == "post" || operation == "dispatch" ||
-           operation == "defer";
+/// What is known of a kind of operation that was started at one place.
+struct operation_facts {
+    std::uint32_t site;
+    bool ready;  ///< work handed to an executor: ready when it is created
+    bool timer;
+};
+operation_facts facts_of(const char* type, const char* operation, const void* location) noexcept;
+
+inline bool is_executor_work(const char* operation) noexcept {
+    if (*operation == 'a') return false;  // async_…, as most are
+    const std::string_view name(operation);
+    return name == "execute" || name == "post" || name == "dispatch" || name == "defer";
 }
 
-inline bool is_timer(std::string_view type) noexcept { return type == "deadline_timer"; }
-
 /// The id of the site of an operation that was started at a std::source_location (null: unknown).
-std::uint32_t operation_site(const char* type, const char* operation,
-                             const void* location) noexcept;
+inline std::uint32_t operation_site(const char* type, const char* operation,
+                                    const void* location) noexcept {
+    return facts_of(type, operation, location).site;
+}
 
 /// Writes a spawn record, and lets the session know the task by it.
 void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t ticks,

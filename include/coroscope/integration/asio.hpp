@@ -71,6 +71,7 @@ struct frame {
 /// Around the completion of one operation: constructed when it completes or is destroyed.
 class completion {
 public:
+    // Where nothing is active only the two flags are touched.
     explicit completion(const tracked_handler& handler) noexcept {
         if (handler.state_.tracked || is_active()) take(handler.state_);
     }
@@ -89,21 +90,27 @@ public:
     }
 
 private:
-    COROSCOPE_API void take(const operation_state& operation) noexcept;
-    COROSCOPE_API void begin() noexcept;
-    COROSCOPE_API void end(bool failed) noexcept;
-    COROSCOPE_API void drop() noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT void take(const operation_state& operation) noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT void begin() noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT void end(bool failed) noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT void drop() noexcept;
 
     bool taken_ = false;
     bool began_ = false;
-    operation_state operation_;
-    tracked_task handler_;  ///< for role::handler
-    std::uint64_t carried_before_ = 0;
-    frame frame_;
+    union {
+        operation_state operation_;  ///< set by take()
+    };
+    union {
+        tracked_task handler_;  ///< for role::handler, made by begin()
+    };
+    union {
+        frame frame_;  ///< made by begin()
+    };
+    std::uint64_t carried_before_;
 };
 
-COROSCOPE_API void create_operation(operation_state& created, const char* type,
-                                    const char* operation) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void create_operation(operation_state& created, const char* type,
+                                                     const char* operation) noexcept;
 COROSCOPE_API void reactor_operation(operation_state& performed) noexcept;
 
 template <class Context>

@@ -33,9 +33,9 @@ concept is_asio_awaitable = requires(const Operand& operand) {
 /// A co_spawn is called. Its first run comes later, or inside the call.
 COROSCOPE_API void spawn(tracked_task& spawned) noexcept;
 /// The task awaits an operation: what Asio creates from here on until that is started is the operation's.
-COROSCOPE_API void suspend(tracked_task& suspended) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void suspend(tracked_task& suspended) noexcept;
 /// The task's code runs, on this thread, from here on.
-COROSCOPE_API void resume(tracked_task& resumed) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void resume(tracked_task& resumed) noexcept;
 /// The function given to co_spawn has ended.
 COROSCOPE_API void finish(tracked_task& finished, bool failed) noexcept;
 /// The coroutine is gone. One that had not finished was destroyed.

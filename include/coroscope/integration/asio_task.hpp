@@ -71,8 +71,8 @@ public:
     location& operator=(const location&) = delete;
 
 private:
-    COROSCOPE_API void enter() noexcept;
-    COROSCOPE_API void leave() noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT void enter() noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT void leave() noexcept;
 
     bool entered_ = false;
     awaiting before_;  ///< as it was before the await; set by enter()
