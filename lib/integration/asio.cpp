@@ -19,29 +19,23 @@ namespace coroscope::asio {
 namespace {
 
 // A step of what a coroutine awaits, the first or a later one.
-void create_step(operation_state& created, const frame& inside,
-                 std::uint64_t ready_ticks) noexcept {
-    created.role = role::await;
-    created.task = inside.created.task;
-    created.serial = inside.created.serial;
+void create_step(operation_state& created, const purpose& of, std::uint64_t ready_ticks) noexcept {
+    created.task = of.task;
     created.wake = ready_ticks;
-    created.waker =
-        ready_ticks == 0 ? 0 : mark_here(inside.created.initiating ? inside.created.task : 0);
-    if (detail::carried_attributes(inside.created.carried) != 0)
-        created.carried = retain_carried(inside.created.carried);
+    created.waker = ready_ticks == 0 ? 0 : mark_here(of.initiating ? of.task : 0);
+    created.carried = detail::carried_attributes(of.carried) == 0 ? 0 : retain_carried(of.carried);
+    created.serial = of.serial;
+    created.role = role::await;
 }
 
 // The result of an awaited co_spawn on its way to its awaiter.
 void create_way_back(operation_state& created, const frame& inside) noexcept {
-    created.role = role::back;
-    created.wake = inside.wake;
-    created.waker = inside.waker;
+    created = {0, inside.wake, inside.waker, 0, 0, 0, role::back};
 }
 
 void make_handler(operation_state& created) noexcept {
-    created.role = role::handler;
-    created.task = detail::new_task_id();
-    created.carried = retain_carried(this_thread.carried);
+    created = {detail::new_task_id(), 0, 0, retain_carried(this_thread.carried), 0, 0,
+               role::handler};
 }
 
 void create_handler(operation_state& created, const char* type, const char* operation,
@@ -66,7 +60,6 @@ void pop(const frame& inside) noexcept {
 }  // namespace
 
 void create_operation(operation_state& created, const char* type, const char* operation) noexcept {
-    created.tracked = true;
     frame& inside = innermost();
     // Outside of handlers an await is started inside its location; one whose end was missed, because a
     // session stopped meanwhile, is over.
@@ -90,7 +83,7 @@ void create_operation(operation_state& created, const char* type, const char* op
     if (inside.created.initiating || inside.depth == 0) {
         if (inside.created.task != 0) {
             if (ready && ready_ticks == 0) ready_ticks = now();
-            return create_step(created, inside, ready ? ready_ticks : 0);
+            return create_step(created, inside.created, ready ? ready_ticks : 0);
         }
         if (inside.created.back) return create_way_back(created, inside);
     }
@@ -119,11 +112,13 @@ void location::leave() noexcept {
     innermost().created = before_.created;
 }
 
-void completion::take(const operation_state& operation) noexcept {
+void completion::take(const operation_state* operation) noexcept {
     settle();
     taken_ = true;
-    operation_ = operation;
-    if (operation.tracked) return;
+    if (operation != nullptr) {
+        operation_ = *operation;
+        return;
+    }
     // Older than the session: whatever it is, a task runs from here on.
     make_handler(operation_);
     if (load_gate() != 0)

@@ -35,16 +35,15 @@ enum class role : std::uint8_t {
     back,     ///< carries a finished co_spawn's result to whoever awaits it
 };
 
-/// What follows an operation from its creation to its handler.
+/// What follows an operation from its creation to its handler. Set as a whole, when it is created.
 struct operation_state {
-    std::uint64_t task = 0;     ///< id: of the handler's own task, or of the one that awaits it
-    std::uint64_t wake = 0;     ///< ticks when it became ready, 0 where nobody saw that
-    std::uint64_t waker = 0;    ///< mark of whoever made it ready
-    std::uint64_t carried = 0;  ///< session and attributes for its handler (counted)
-    std::uint32_t serial = 0;   ///< which of the task's awaits it belongs to
-    std::uint16_t announced = 0;
-    asio::role role = role::none;
-    bool tracked = false;  ///< its creation was seen
+    std::uint64_t task;     ///< id: of the handler's own task, or of the one that awaits it
+    std::uint64_t wake;     ///< ticks when it became ready, 0 where nobody saw that
+    std::uint64_t waker;    ///< mark of whoever made it ready
+    std::uint64_t carried;  ///< session and attributes for its handler (counted)
+    std::uint32_t serial;   ///< which of the task's awaits it belongs to
+    std::uint16_t announced;
+    asio::role role;
 };
 
 /// Base of each of Asio's operations. Touched by whoever holds the operation.
@@ -56,7 +55,9 @@ protected:
     ~tracked_handler() = default;
 
 public:
-    operation_state state_;  ///< read by the runtime only
+    // Read by the runtime only.
+    operation_state state_;  ///< where it is tracked
+    bool tracked_ = false;   ///< its creation was seen
 };
 
 /// One invocation of a handler on a thread's stack. They nest.
@@ -73,7 +74,7 @@ class completion {
 public:
     // Where nothing is active only the two flags are touched.
     explicit completion(const tracked_handler& handler) noexcept {
-        if (handler.state_.tracked || is_active()) take(handler.state_);
+        if (handler.tracked_ || is_active()) take(handler.tracked_ ? &handler.state_ : nullptr);
     }
     ~completion() {
         if (taken_) drop();
@@ -90,7 +91,7 @@ public:
     }
 
 private:
-    COROSCOPE_API COROSCOPE_NO_PLT void take(const operation_state& operation) noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT void take(const operation_state* operation) noexcept;
     COROSCOPE_API COROSCOPE_NO_PLT void begin() noexcept;
     COROSCOPE_API COROSCOPE_NO_PLT void end(bool failed) noexcept;
     COROSCOPE_API COROSCOPE_NO_PLT void drop() noexcept;
@@ -116,14 +117,16 @@ COROSCOPE_API void reactor_operation(operation_state& performed) noexcept;
 template <class Context>
 void creation(Context&, tracked_handler& handler, const char* type, const void*, std::uintmax_t,
               const char* operation) noexcept {
-    if (is_active()) create_operation(handler.state_, type, operation);
+    if (!is_active()) return;
+    handler.tracked_ = true;
+    create_operation(handler.state_, type, operation);
 }
 
 /// The reactor tried an operation. One that would have blocked stays with the reactor and is tried again.
 template <class Error, class... Results>
 void reactor_performed(tracked_handler& handler, const char*, const Error& error,
                        const Results&...) noexcept {
-    if (handler.state_.tracked && error.value() != EAGAIN) reactor_operation(handler.state_);
+    if (handler.tracked_ && error.value() != EAGAIN) reactor_operation(handler.state_);
 }
 
 }  // namespace coroscope::asio
