@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells the thread sanitizer of a stack of one's own, which it must follow. Empty in other builds.
+// Tells the sanitizers of a stack of one's own, which they must follow. Empty in other builds. The calls
+// come in this order, the inner two on the stack itself:
+//
+//   enter()  ─► arrive() … leave() ─►  entered()
+
+#include <cstddef>
 
 #if defined(__SANITIZE_THREAD__)
 #define COROSCOPE_DETAIL_TSAN 1
+#elif defined(__SANITIZE_ADDRESS__)
+#define COROSCOPE_DETAIL_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define COROSCOPE_DETAIL_TSAN 1
+#elif __has_feature(address_sanitizer)
+#define COROSCOPE_DETAIL_ASAN 1
 #endif
 #endif
 
@@ -18,10 +27,16 @@ void* __tsan_create_fiber(unsigned flags);
 void __tsan_destroy_fiber(void* fiber);
 void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 }
+#elif defined(COROSCOPE_DETAIL_ASAN)
+extern "C" {
+void __sanitizer_start_switch_fiber(void** fake_stack, const void* lowest, std::size_t bytes);
+void __sanitizer_finish_switch_fiber(void* fake_stack, const void** lowest, std::size_t* bytes);
+}
 #endif
 
 namespace coroscope::detail {
 
+/// `last`: control will not come to the stack again.
 #if defined(COROSCOPE_DETAIL_TSAN)
 
 class sanitized_stack {
@@ -31,28 +46,54 @@ public:
     sanitized_stack(const sanitized_stack&) = delete;
     sanitized_stack& operator=(const sanitized_stack&) = delete;
 
-    /// Before the stack is switched to, and after control came back from it by unwinding.
+    void set(const void*, std::size_t) noexcept {}
     void enter() noexcept {
         caller_ = __tsan_get_current_fiber();
         __tsan_switch_to_fiber(own_, 0);
     }
-    void entered() noexcept {
-        if (__tsan_get_current_fiber() == own_) leave();
-    }
-    /// Before it is switched away from.
-    void leave() noexcept { __tsan_switch_to_fiber(caller_, 0); }
+    void arrive() noexcept {}
+    void leave(bool = false) noexcept { __tsan_switch_to_fiber(caller_, 0); }
+    void entered() noexcept {}
 
 private:
     void* own_;
     void* caller_ = nullptr;
 };
 
+#elif defined(COROSCOPE_DETAIL_ASAN)
+
+class sanitized_stack {
+public:
+    void set(const void* lowest, std::size_t bytes) noexcept {
+        lowest_ = lowest;
+        bytes_ = bytes;
+    }
+    void enter() noexcept { __sanitizer_start_switch_fiber(&caller_fake_, lowest_, bytes_); }
+    void arrive() noexcept {
+        __sanitizer_finish_switch_fiber(own_fake_, &caller_lowest_, &caller_bytes_);
+    }
+    void leave(bool last = false) noexcept {
+        __sanitizer_start_switch_fiber(last ? nullptr : &own_fake_, caller_lowest_, caller_bytes_);
+    }
+    void entered() noexcept { __sanitizer_finish_switch_fiber(caller_fake_, nullptr, nullptr); }
+
+private:
+    const void* lowest_ = nullptr;
+    std::size_t bytes_ = 0;
+    const void* caller_lowest_ = nullptr;
+    std::size_t caller_bytes_ = 0;
+    void* own_fake_ = nullptr;
+    void* caller_fake_ = nullptr;
+};
+
 #else
 
 struct sanitized_stack {
+    void set(const void*, std::size_t) noexcept {}
     void enter() noexcept {}
+    void arrive() noexcept {}
+    void leave(bool = false) noexcept {}
     void entered() noexcept {}
-    void leave() noexcept {}
 };
 
 #endif

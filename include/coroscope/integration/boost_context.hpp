@@ -72,7 +72,9 @@ public:
           std::source_location where = std::source_location::current())
         : body_(std::make_unique<body>(where)) {
         const boost::context::stack_context space = allocator.allocate();
-        body_->task.set_stack(static_cast<const char*>(space.sp) - space.size, space.size);
+        const void* lowest = static_cast<const char*>(space.sp) - space.size;
+        body_->task.set_stack(lowest, space.size);
+        body_->stack.set(lowest, space.size);
         body_->other = boost::context::fiber(
             std::allocator_arg, boost::context::preallocated(space.sp, space.size, space),
             std::move(allocator),
@@ -114,11 +116,19 @@ private:
 
         void switch_back() {
             stack.leave();
-            other = std::move(other).resume();
+            try {
+                other = std::move(other).resume();
+            } catch (...) {  // the fiber is destroyed
+                stack.arrive();
+                throw;
+            }
+            stack.arrive();
         }
 
         template <class Function>
         void run(Function&& function) {
+            stack.arrive();
+            started = true;
             try {
                 std::decay_t<Function> body_of(static_cast<Function&&>(function));
                 handle self(*this);
@@ -128,13 +138,14 @@ private:
                     body_of();
                 }
             } catch (const boost::context::detail::forced_unwind&) {
+                stack.leave(true);
                 throw;
             } catch (...) {
                 error = std::current_exception();
             }
             task.finish(static_cast<bool>(error));
             done = true;
-            stack.leave();
+            stack.leave(true);
         }
 
         fiber_context task;
@@ -142,15 +153,16 @@ private:
         boost::context::fiber
             other;  ///< the fiber while it is suspended; while it runs, who resumed it
         std::exception_ptr error;
+        bool started = false;
         bool done = false;
     };
 
     void destroy() noexcept {
         if (body_ != nullptr && body_->other) {
             body_->task.unwind([this] {
-                body_->stack.enter();
+                if (body_->started) body_->stack.enter();
                 body_->other = boost::context::fiber();
-                body_->stack.entered();
+                if (body_->started) body_->stack.entered();
             });
         }
         body_.reset();
