@@ -3,6 +3,8 @@
 // A thousand trees of work at once on four threads, each with an attribute of its own. Every tree goes through
 // coroutine, thread pool, future, fiber, Asio timer and coroutine again, ten times; whoever runs
 // anywhere on the way looks whose context it finds.
+//
+// Built twice: with Asio's handler tracking, where each post and timer is a task, and without.
 
 #include <algorithm>
 #include <atomic>
