@@ -66,6 +66,7 @@ void create_operation(operation_state& created, const char* type, const char* op
     if (here.inner == nullptr && here.starting == 0) inside.created = {};
     here.await_begins = false;
     const bool recording = load_gate() != 0;
+    if (recording) check_scheduler();
     suspension& begun = here.suspending;
     std::uint64_t ready_ticks = 0;
     bool ready = false;

@@ -66,6 +66,9 @@ inline std::uint32_t operation_site(const char* type, const char* operation,
     return facts_of(type, operation, location).site;
 }
 
+/// A tracked operation is created: is its scheduler tracked, too?
+void check_scheduler() noexcept;
+
 /// Writes a spawn record, and lets the session know the task by it.
 void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t ticks,
                  std::uint32_t site, std::uint32_t flags, std::uint64_t parent,

@@ -12,6 +12,7 @@
 
 #include "calibration.hpp"
 #include "clock.hpp"
+#include "program_faults.hpp"
 #include "registry.hpp"
 #include "sites.hpp"
 
@@ -99,6 +100,7 @@ void fill_header(trace::file_header& header, const profile_options& options) noe
     if (::getrandom(&header.session_id, sizeof header.session_id, GRND_NONBLOCK) < 0)
         header.session_id = detail::counter_ticks();
     header.all_threads = options.all_threads ? 1 : 0;
+    header.asio = static_cast<std::uint64_t>(asio_tracking());
     const recording_cost cost = measure_recording_cost();
     header.scope_cost_ticks = cost.scope_ticks_256;
     header.await_cost_ticks = cost.await_ticks_256;
@@ -134,6 +136,15 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
 }  // namespace
 
 std::mutex& sessions_mutex() noexcept { return start_mutex; }
+
+void tell_asio_tracking(trace::asio_tracking state) noexcept {
+    detail::thread_state& thread = detail::this_thread;
+    if (thread.record == nullptr) return;
+    const store_use use(*thread.record, effective_generation(thread));
+    if (use.owner() != nullptr)
+        __atomic_store_n(&use.owner()->store->header().asio, static_cast<std::uint64_t>(state),
+                         __ATOMIC_RELAXED);
+}
 
 start_result start_session(const profile_options& options) noexcept {
     const std::lock_guard lock(start_mutex);
@@ -196,7 +207,7 @@ session_status session_health(std::uint32_t generation) noexcept {
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
     if (slot == nullptr) return {session_state::stopped, "", 0, 0};
-    session_status status{session_state::recording, "", 0, 0};
+    session_status status{session_state::recording, message_of(asio_tracking()), 0, 0};
     status.lost_records = slot->lost_records.load(std::memory_order_relaxed) +
                           slot->departed_losses.load(std::memory_order_relaxed) +
                           __atomic_load_n(&slot->store->header().lost_records, __ATOMIC_RELAXED) +

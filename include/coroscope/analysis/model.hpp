@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <coroscope/detail/export.hpp>
+#include <coroscope/trace/format.hpp>
 
 namespace coroscope::analysis {
 
@@ -224,6 +225,7 @@ struct trace_health {
     std::uint64_t open_ranges = 0;     ///< ranges that had not ended when the session did
     std::uint64_t damaged_chunks = 0;  ///< chunks that were left out because their bytes are wrong
     int write_error = 0;
+    coroscope::trace::asio_tracking asio{};  ///< what it is not is no damage, but missing
     std::vector<std::string> warnings;  ///< damage found while reading, one line each
     [[nodiscard]] bool lost_records() const {
         return dropped_newest + overwritten + late_records != 0;

@@ -27,6 +27,11 @@
 
 namespace coroscope::asio {
 
+#if defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING) || defined(ASIO_CUSTOM_HANDLER_TRACKING)
+/// Says that the program has translation units whose Asio is tracked; the runtime's check looks for it.
+extern "C" [[gnu::used, gnu::visibility("default")]] inline const char coroscope_asio_tracked = 1;
+#endif
+
 /// What an operation is to the tasks.
 enum class role : std::uint8_t {
     none,     ///< plumbing
@@ -110,6 +115,9 @@ private:
     std::uint64_t carried_before_;
 };
 
+/// One of Asio's schedulers, the heart of an io_context or thread_pool, is made by tracked code.
+COROSCOPE_API void scheduler_created() noexcept;
+
 COROSCOPE_API COROSCOPE_NO_PLT void create_operation(operation_state& created, const char* type,
                                                      const char* operation) noexcept;
 COROSCOPE_API void reactor_operation(operation_state& performed) noexcept;
@@ -172,7 +180,7 @@ inline constexpr bool passes_through<Operand> = true;
 #if defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING)
 #define BOOST_ASIO_INHERIT_TRACKED_HANDLER : public ::coroscope::asio::tracked_handler
 #define BOOST_ASIO_ALSO_INHERIT_TRACKED_HANDLER , public ::coroscope::asio::tracked_handler
-#define BOOST_ASIO_HANDLER_TRACKING_INIT (void)0
+#define BOOST_ASIO_HANDLER_TRACKING_INIT ::coroscope::asio::scheduler_created()
 #define BOOST_ASIO_HANDLER_LOCATION(args) const ::coroscope::asio::location coroscope_location args
 #define BOOST_ASIO_HANDLER_CREATION(args) ::coroscope::asio::creation args
 #define BOOST_ASIO_HANDLER_COMPLETION(args) ::coroscope::asio::completion coroscope_completion args
@@ -191,7 +199,7 @@ inline constexpr bool passes_through<Operand> = true;
 #if defined(ASIO_CUSTOM_HANDLER_TRACKING)
 #define ASIO_INHERIT_TRACKED_HANDLER : public ::coroscope::asio::tracked_handler
 #define ASIO_ALSO_INHERIT_TRACKED_HANDLER , public ::coroscope::asio::tracked_handler
-#define ASIO_HANDLER_TRACKING_INIT (void)0
+#define ASIO_HANDLER_TRACKING_INIT ::coroscope::asio::scheduler_created()
 #define ASIO_HANDLER_LOCATION(args) const ::coroscope::asio::location coroscope_location args
 #define ASIO_HANDLER_CREATION(args) ::coroscope::asio::creation args
 #define ASIO_HANDLER_COMPLETION(args) ::coroscope::asio::completion coroscope_completion args

@@ -60,6 +60,7 @@ struct file_header {
     std::uint64_t all_threads;       ///< 1: the session records every thread of the process
     std::uint64_t limit_bytes;       ///< the session's memory bound
     char process_name[64];           ///< NUL-terminated
+    std::uint64_t asio;              ///< (live) asio_tracking
 };
 static_assert(sizeof(file_header) <= file_header_bytes);
 
@@ -74,6 +75,13 @@ enum class chunk_state : std::uint16_t {
     open = 1,         ///< its thread may be writing
     handed_over = 2,  ///< complete; waits for its checksum
     sealed = 3,       ///< used, records and checksum are valid
+};
+
+/// Does the program's Asio tell what it does?
+enum class asio_tracking : std::uint64_t {
+    in_order = 0,  ///< or it has none, as far as can be seen
+    missing = 1,   ///< no part of the program was compiled with handler tracking
+    mixed = 2,     ///< some were: the one-definition rule is broken
 };
 
 /// The first bytes of a chunk.

@@ -87,6 +87,7 @@ void diagnose(const reader& input, const loading::symbols& names, const loading:
     health.late_records = header.late_records;
     health.tasks_without_slot = header.tasks_without_slot;
     health.write_error = static_cast<int>(header.write_error);
+    health.asio = static_cast<coroscope::trace::asio_tracking>(header.asio);
     health.damaged_chunks = input.damaged_chunks();
     for (std::size_t index = 0; index < loaded.threads.size(); ++index) {
         thread_info& thread = loaded.threads[index];

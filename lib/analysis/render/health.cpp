@@ -10,6 +10,14 @@
 namespace coroscope::analysis::render {
 namespace {
 
+std::string_view asio_text(coroscope::trace::asio_tracking state) {
+    switch (state) {
+        case coroscope::trace::asio_tracking::missing: return "missing";
+        case coroscope::trace::asio_tracking::mixed: return "mixed";
+        default: return "in order";
+    }
+}
+
 std::string lost_records(const trace_health& health) {
     std::string text;
     const auto add = [&text](std::uint64_t count, std::string_view reason) {
@@ -38,6 +46,12 @@ std::vector<std::string> health_notes(const trace_health& health) {
         const std::string reason = std::generic_category().message(health.write_error);
         notes.push_back(fmt::format("The trace stopped growing: {}", reason));
     }
+    if (health.asio == coroscope::trace::asio_tracking::missing)
+        notes.emplace_back("Asio is used and not tracked: its operations are not here");
+    if (health.asio == coroscope::trace::asio_tracking::mixed)
+        notes.emplace_back(
+            "Asio is tracked in parts of the program only: operations may be missing, and its objects "
+            "differ between translation units");
     if (!health.finished) notes.emplace_back("The process ended before the session was stopped");
     if (health.damaged_chunks != 0) {
         notes.push_back(fmt::format("Damaged chunks, left out: {}", health.damaged_chunks));
@@ -65,6 +79,7 @@ void write_health(json_writer& json, const trace_health& health) {
     json.member("open_ranges", health.open_ranges);
     json.member("damaged_chunks", health.damaged_chunks);
     json.member("write_error", health.write_error);
+    json.member("asio_tracking", asio_text(health.asio));
     json.key("warnings").begin_array();
     for (const std::string& warning : health.warnings) json.string(warning);
     json.end().end();

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A program of which one translation unit was compiled with Asio's tracking and the other was not. Such a
+// program writes where it should not, so it runs in a process of its own, and only its trace is looked at.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <doctest/doctest.h>
+
+#include <coroscope/analysis/analysis.hpp>
+#include <coroscope/coroscope.hpp>
+
+#include "../support/scratch_file.hpp"
+
+boost::asio::io_context& leaked_context();
+
+namespace {
+
+[[noreturn]] void run_mixed(const char* trace) {
+    coroscope::profile session({.output = trace, .all_threads = true});
+    if (*session.status().message != '\0') ::_exit(1);
+    boost::asio::post(leaked_context(), [] {});
+    ::_exit(0);
+}
+
+}  // namespace
+
+TEST_CASE("the first operation of a half tracked program makes the session say so") {
+    const coroscope::test::scratch_file trace;
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) run_mixed(trace.path());
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK_FALSE((WIFEXITED(status) && WEXITSTATUS(status) == 1));
+    const auto loaded = coroscope::analysis::load(trace.path());
+    REQUIRE(loaded);
+    CHECK(loaded->health.asio == coroscope::trace::asio_tracking::mixed);
+}
