@@ -19,14 +19,13 @@ namespace net = asio;
 namespace net_error = asio;
 #else
 #include <boost/asio.hpp>
-#if __has_include(<boost/asio/experimental/awaitable_operators.hpp>)
+#include <boost/version.hpp>
+#if BOOST_VERSION >= 108100
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/experimental/channel.hpp>
-#define COROSCOPE_TEST_ASIO_HAS_GROUPS 1
-#endif
-#if __has_include(<boost/asio/deferred.hpp>)
-#include <boost/asio/deferred.hpp>
 #define COROSCOPE_TEST_ASIO_HAS_DEFERRED 1
+#define COROSCOPE_TEST_ASIO_HAS_GROUPS 1
 #endif
 namespace net = boost::asio;
 namespace net_error = boost::system;
