@@ -168,6 +168,10 @@ def read_all(port):
         return data
 
 
+def nothing(_port, _):
+    """The program is its own client."""
+
+
 def three_readers(port, _):
     """The program listens anew for each connection, serves it, and ends. Whoever connects while it stops
     listening is reset before anything was said, and comes again."""
@@ -185,12 +189,13 @@ def three_readers(port, _):
 class Example:
     """How a program is started, spoken to, and what must be in its trace."""
 
-    def __init__(self, talk, arguments, expected, ends=False, port=FIXED_PORT):
+    def __init__(self, talk, arguments, expected, ends=False, port=FIXED_PORT, prints_times=False):
         self.talk = talk
         self.arguments = arguments  # "{port}", "{folder}", "{target}"
         self.expected = expected
         self.ends = ends
         self.port = port
+        self.prints_times = prints_times
 
 
 TCP = ["socket.async_accept", "socket.async_receive", "socket.async_send"]
@@ -205,6 +210,9 @@ EXAMPLES = {
     "chat_server": Example(lines, ["{port}"], TCP + ["deadline_timer.async_wait", "co_spawn"]),
     "throttling_proxy": Example(through_proxy, ["127.0.0.1", "{port}", "127.0.0.1", "{target}"],
                                 ["channel.async_receive", "socket.async_connect", "co_spawn"]),
+    "http_service_without_scopes": Example(
+        nothing, ["--database", "{folder}/service.db", "--requests", "1000", "--connections", "8"],
+        ["co_spawn", "accept", "http.read", "db.get", "socket.async_receive"], ends=True, prints_times=True),
     "http_server_async": Example(get_files, ["127.0.0.1", "{port}", "{folder}", "2"], TCP),
     "http_server_stackless": Example(get_files, ["127.0.0.1", "{port}", "{folder}", "2"], TCP),
     "http_server_coro": Example(get_files, ["127.0.0.1", "{port}", "{folder}", "2"], TCP),
@@ -235,6 +243,8 @@ def run(example, program, folder, environment):
         process.kill()
         target.close()
     code = process.returncode if example.ends else None
+    if example.prints_times:
+        printed = len(printed.splitlines())
     # Which connections end with a complaint is a matter of timing.
     return got, printed, code, "Sanitizer" in errors and errors
 
