@@ -197,8 +197,6 @@ struct event {
 };
 static_assert(sizeof(event) == 56);
 
-using event_list = std::vector<event>;
-
 /// One item that a stream yielded.
 struct stream_item {
     std::int64_t time_ns = 0;
@@ -254,7 +252,7 @@ struct trace {
     std::vector<attribute_info> attributes;
     std::vector<stream_info> streams;       ///< by start
     std::vector<stream_item> stream_items;  ///< by (stream, number)
-    event_list events;  ///< by (start ascending, end descending, stream position descending)
+    std::vector<event> events;  ///< by (start ascending, end descending, stream position descending)
     trace_health health;
 };
 
