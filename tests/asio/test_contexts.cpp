@@ -52,7 +52,7 @@ void serve(tally& seen, int requests) {
     net::io_context io;
     net::thread_pool pool(2);
     for (int each = 0; each < requests; ++each)
-        net::co_spawn(net::make_strand(io), request("t" + std::to_string(each), pool, seen),
+        net::co_spawn(net::make_strand(io), request(std::to_string(each) + "t", pool, seen),
                       net::detached);
     std::thread other([&io] { io.run(); });
     io.run();

@@ -251,7 +251,7 @@ TEST_SUITE("attributes") {
         for (const auto& row :
              analysis::key_averages(found.trace, analysis::average_key::attribute, "tenant")) {
             rows += row.attribute == analysis::none ? "none" : found.trace.strings[row.attribute];
-            rows += " " + std::to_string(row.count) + ", ";
+            rows.append(" ").append(std::to_string(row.count)).append(", ");
         }
         CHECK(rows == "acme 2, initech 1, none 1, ");
         CHECK(analysis::key_averages(found.trace).size() == 1);

@@ -61,7 +61,9 @@ TEST_SUITE("full disks") {
         const scratch_file file;
         const program_end end = run_program({"fill", file.path(), "1000"});
         CHECK(end.signal() == 0);
-        CHECK(end.output.find(" " + std::to_string(EFBIG) + " ") != std::string::npos);
+        std::string too_big(" ");
+        too_big.append(std::to_string(EFBIG)).append(" ");
+        CHECK(end.output.find(too_big) != std::string::npos);
         CHECK(::access(file.path(), F_OK) != 0);
     }
 }
