@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// step_tracker: one count of steps for the process.
+
+#include <coroscope/step_tracker.hpp>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace coroscope;
+
+namespace {
+
+struct seen_steps {
+    std::int64_t calls = 0;
+    std::int64_t step = -1;
+    std::int64_t sum = 0;
+    static void note(void* data, std::int64_t step, std::int64_t delta) noexcept {
+        auto& mine = *static_cast<seen_steps*>(data);
+        ++mine.calls;
+        mine.step = step;
+        mine.sum += delta;
+    }
+};
+
+// Counts are the process's: a case counts from where the one before it left off.
+struct watched {
+    seen_steps seen;
+    int handle = step_tracker::add_observer(seen_steps::note, &seen);
+    watched() = default;
+    watched(const watched&) = delete;
+    watched& operator=(const watched&) = delete;
+    ~watched() { step_tracker::remove_observer(handle); }
+};
+
+}  // namespace
+
+TEST_SUITE("step_tracker") {
+    TEST_CASE("before the first step the count is -1, and a first increment makes it 0") {
+        CHECK(step_tracker::current() == -1);
+        CHECK(step_tracker::increment("first").step == 0);
+        CHECK(step_tracker::current() == 0);
+        CHECK(step_tracker::erase("first"));
+    }
+
+    TEST_CASE("two who step together do not count twice") {
+        const std::int64_t before = step_tracker::current();
+        const watched steps;
+        step_tracker::init("loop");
+        step_tracker::init("optimizer");
+        for (int step = 0; step < 10; ++step) {
+            CHECK(step_tracker::increment("loop").delta == 1);
+            CHECK(step_tracker::increment("optimizer").delta == 0);
+        }
+        CHECK(step_tracker::current() == before + 10);
+        CHECK(steps.seen.calls == 10);
+        CHECK(step_tracker::erase("loop"));
+        CHECK(step_tracker::erase("optimizer"));
+    }
+
+    TEST_CASE("a requester counts from the step at which it comes") {
+        step_tracker::increment("early");
+        step_tracker::increment("early");
+        const std::int64_t now = step_tracker::current();
+        CHECK(step_tracker::increment("late").step == now + 1);
+        CHECK(step_tracker::increment("early").delta == 0);
+        step_tracker::erase("early");
+        step_tracker::erase("late");
+    }
+
+    TEST_CASE("who is erased is not known any more, and its count is forgotten") {
+        step_tracker::increment("gone");
+        CHECK(step_tracker::erase("gone"));
+        CHECK_FALSE(step_tracker::erase("gone"));
+        const std::int64_t now = step_tracker::current();
+        CHECK(step_tracker::increment("gone").step == now + 1);
+        step_tracker::erase("gone");
+    }
+
+    TEST_CASE("a leap of the count reaches observers with its size, and warns its caller") {
+        const watched steps;
+        const std::int64_t before = step_tracker::current();
+        const auto leap = step_tracker::increment("leaping", 3);
+        CHECK(leap.delta == 3);
+        CHECK(std::string(leap.warning) == "Profiler step count has increased more than 1");
+        CHECK(steps.seen.calls == 1);
+        CHECK(steps.seen.step == before + 3);
+        CHECK(steps.seen.sum == 3);
+        CHECK(std::string(step_tracker::increment("leaping").warning).empty());
+        step_tracker::erase("leaping");
+    }
+
+    TEST_CASE("an observer may step, and one that was removed is not called") {
+        static int calls = 0;
+        const auto step_too = [](void*, std::int64_t, std::int64_t) noexcept {
+            if (++calls == 1) step_tracker::increment("nested");
+        };
+        const int handle = step_tracker::add_observer(step_too, nullptr);
+        step_tracker::init("nested");
+        const std::int64_t before = step_tracker::current();
+        CHECK(step_tracker::increment("outer").step == before + 1);
+        CHECK(calls == 1);
+        CHECK(step_tracker::remove_observer(handle));
+        CHECK_FALSE(step_tracker::remove_observer(handle));
+        step_tracker::increment("outer");
+        CHECK(calls == 1);
+        step_tracker::erase("outer");
+        step_tracker::erase("nested");
+    }
+
+    TEST_CASE("there is room for so many observers, and no more") {
+        std::vector<int> handles;
+        seen_steps seen;
+        while (const int handle = step_tracker::add_observer(seen_steps::note, &seen))
+            handles.push_back(handle);
+        CHECK(handles.size() == step_tracker::observer_limit);
+        for (const int handle : handles) CHECK(step_tracker::remove_observer(handle));
+    }
+
+    TEST_CASE("threads that step at once lose no step") {
+        const watched steps;
+        const std::int64_t before = step_tracker::current();
+        std::vector<std::thread> threads;
+        for (const char* name : {"one", "two"}) {
+            step_tracker::init(name);
+            threads.emplace_back([name] {
+                for (int step = 0; step < 1000; ++step) step_tracker::increment(name);
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+        CHECK(step_tracker::current() == before + 1000);
+        CHECK(steps.seen.sum == 1000);
+        step_tracker::erase("one");
+        step_tracker::erase("two");
+    }
+}
