@@ -47,12 +47,20 @@ private:
     range_end end_;
 };
 
-/// The same for a completed Try.
+/// The same for a completed Try. What its value() refers to is taken out, but for a future of references.
+template <bool Refers>
 class try_continuation {
 public:
     explicit try_continuation(range_end end) noexcept : end_(std::move(end)) {}
     template <class Try>
+        requires(!Refers)
     auto operator()(Try&& done) const {
+        end_();
+        return static_cast<Try&&>(done).value();
+    }
+    template <class Try>
+        requires Refers
+    decltype(auto) operator()(Try&& done) const {
         end_();
         return static_cast<Try&&>(done).value();
     }
@@ -61,10 +69,13 @@ private:
     range_end end_;
 };
 
-template <class Future>
-concept has_then_try = requires(Future&& future, try_continuation continuation) {
+template <class Future, bool Refers>
+concept takes_then_try = requires(Future&& future, try_continuation<Refers> continuation) {
     { static_cast<Future&&>(future).thenTry(continuation) } -> std::same_as<Future>;
 };
+
+template <class Future>
+concept has_then_try = takes_then_try<Future, false> || takes_then_try<Future, true>;
 
 template <class Future>
 concept has_then = requires(Future&& future, then_continuation<Future> continuation) {
@@ -81,7 +92,8 @@ template <class Future>
     requires detail::has_then_try<Future>
 struct future_adaptor<Future> {
     static Future attach(Future&& future, range_end end) {
-        return std::move(future).thenTry(detail::try_continuation(std::move(end)));
+        constexpr bool refers = !detail::takes_then_try<Future, false>;
+        return std::move(future).thenTry(detail::try_continuation<refers>(std::move(end)));
     }
 };
 

@@ -38,6 +38,33 @@ auto async_make(asio::io_context& loop, Token&& token) {
         token);
 }
 
+/// An operation that completes while it is initiated, with a reference.
+template <class Token>
+auto async_refer(int& target, Token&& token) {
+    return asio::async_initiate<Token, void(error_code, int&)>(
+        [&target](auto handler) { std::move(handler)(error_code(), target); }, token);
+}
+
+/// An operation that fails with an exception.
+template <class Token>
+auto async_fail(asio::io_context& loop, Token&& token) {
+    return asio::async_initiate<Token, void(std::exception_ptr)>(
+        [&loop](auto handler) {
+            asio::post(loop, [handler = std::move(handler)]() mutable {
+                std::move(handler)(an_error("no room"));
+            });
+        },
+        token);
+}
+
+asio::awaitable<void> await_failure(asio::io_context& loop, std::string& message) {
+    try {
+        co_await async_fail(loop, traced(asio::use_awaitable, "fails"));
+    } catch (const std::exception& thrown) {
+        message = thrown.what();
+    }
+}
+
 asio::awaitable<void> wait_twice(asio::steady_timer& timer) {
     co_await timer.async_wait(traced(asio::use_awaitable, "awaited wait"));
     co_await asio::post(timer.get_executor(), traced(asio::use_awaitable, "awaited post"));
@@ -101,6 +128,34 @@ TEST_SUITE("asio tokens") {
         const recorded found = session.stop();
         CHECK(found.count("made") == 1);
         CHECK(found.count("failed") == 1);
+    }
+
+    TEST_CASE(
+        "an operation that completes at once gives its reference after the end of the range") {
+        recording session;
+        int target = 0;
+        const int* seen = nullptr;
+        async_refer(target, traced(
+                                [&seen](error_code, int& given) {
+                                    const record_function handling("handler");
+                                    seen = &given;
+                                },
+                                "refers"));
+        CHECK(seen == &target);
+        const recorded found = session.stop();
+        CHECK(found.event("refers").end_ns <= found.event("handler").start_ns);
+    }
+
+    TEST_CASE("an exception reaches who awaits or holds the future, after the end of the range") {
+        recording session;
+        asio::io_context loop;
+        std::string message;
+        asio::co_spawn(loop, await_failure(loop, message), asio::detached);
+        std::future<void> failed = async_fail(loop, traced(asio::use_future, "fails"));
+        loop.run();
+        CHECK(message == "no room");
+        CHECK(message_of([&] { failed.get(); }) == "no room");
+        CHECK(session.stop().count("fails") == 2);
     }
 
     TEST_CASE("use_awaitable awaits under the range") {

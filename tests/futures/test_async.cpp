@@ -62,6 +62,20 @@ TEST_SUITE("async") {
         CHECK(ends.ended());
     }
 
+    TEST_CASE(
+        "a function that has returned already, or thrown, ends the range where it is attached") {
+        future<only_moves> done = coroscope::async([] { return only_moves(6); });
+        done.wait();
+        const range ends("complete already");
+        CHECK(*call_end_callbacks_on_future(ends, std::move(done)).get().value == 6);
+        CHECK(ends.ended());
+        const range fails("throws");
+        auto failed = call_end_callbacks_on_future(
+            fails, coroscope::async([]() -> int { throw std::runtime_error("in async"); }));
+        CHECK(message_of([&] { failed.get(); }) == "in async");
+        CHECK(fails.ended());
+    }
+
     TEST_CASE("a deferred function that nobody waits for is abandoned with its future") {
         const range ends("never waited for");
         bool ran = false;

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <type_traits>
 
 #include "support.hpp"
 
@@ -18,7 +19,9 @@ namespace small {
 /// What the small libraries below complete: a value or an error, and who is called then.
 template <class T>
 struct shared_result {
-    std::optional<T> value;
+    using stored = std::conditional_t<std::is_reference_v<T>,
+                                      std::reference_wrapper<std::remove_reference_t<T>>, T>;
+    std::optional<stored> value;
     std::exception_ptr error;
     std::function<void()> continuation;
 
@@ -32,12 +35,14 @@ struct shared_result {
     }
     T get() {
         if (error) std::rethrow_exception(error);
-        return std::move(*value);
+        return static_cast<T>(std::move(*value));
     }
+    /// The producer goes without a result, and with it who waits for one.
+    void abandon() { continuation = nullptr; }
     template <class Produce>
     void produce(Produce&& produce_value) {
         try {
-            value.emplace(produce_value());
+            value.emplace(static_cast<T>(produce_value()));
         } catch (...) {
             error = std::current_exception();
         }
@@ -72,7 +77,7 @@ public:
         auto next = std::make_shared<shared_result<result>>();
         auto held = std::make_shared<Function>(std::move(function));
         state_->when_ready([from = state_, next, held] {
-            next->produce([&] { return (*held)(try_of<T>(*from)); });
+            next->produce([&]() -> decltype(auto) { return (*held)(try_of<T>(*from)); });
         });
         return future<result>(next);
     }
@@ -110,8 +115,9 @@ public:
         using result = decltype(function(std::declval<future>()));
         auto next = std::make_shared<shared_result<result>>();
         auto held = std::make_shared<Function>(std::move(function));
-        state_->when_ready(
-            [from = state_, next, held] { next->produce([&] { return (*held)(future(from)); }); });
+        state_->when_ready([from = state_, next, held] {
+            next->produce([&]() -> decltype(auto) { return (*held)(future(from)); });
+        });
         return future<result>(next);
     }
     bool ready() const { return state_->ready(); }
@@ -175,6 +181,27 @@ TEST_SUITE("foreign futures") {
         CHECK(message_of([&] { std::move(failed).get(); }) == "lost");
     }
 
+    TEST_CASE("a folly-style future may give a reference, be complete already or be abandoned") {
+        int target = 0;
+        auto state = std::make_shared<shared_result<int&>>();
+        const range ends("folly-style, reference");
+        auto pending = call_end_callbacks_on_future(ends, folly_like::future(state));
+        state->produce([&target]() -> int& { return target; });
+        CHECK(&std::move(pending).get() == &target);
+
+        const range inline_end("folly-style, complete already");
+        auto complete = call_end_callbacks_on_future(inline_end, folly_like::future(state));
+        CHECK(inline_end.ended());
+        CHECK(complete.ready());
+
+        auto lost = std::make_shared<shared_result<int>>();
+        const range abandoned("folly-style, abandoned");
+        const auto never = call_end_callbacks_on_future(abandoned, folly_like::future(lost));
+        CHECK_FALSE(abandoned.ended());
+        lost->abandon();
+        CHECK(abandoned.ended());
+    }
+
     TEST_CASE("a semi-future is given an executor first") {
         folly_like::executor loop;
         auto state = std::make_shared<shared_result<int>>();
@@ -202,8 +229,34 @@ TEST_SUITE("foreign futures") {
         const range abandoned("then, abandoned");
         const auto never = call_end_callbacks_on_future(abandoned, then_like::future(lost));
         CHECK_FALSE(abandoned.ended());
-        lost->continuation = nullptr;
+        lost->abandon();
         CHECK(abandoned.ended());
+    }
+
+    TEST_CASE(
+        "a future with then() may give what only moves, a reference or an error, from another "
+        "thread") {
+        int target = 0;
+        auto moving = std::make_shared<shared_result<only_moves>>();
+        auto referring = std::make_shared<shared_result<int&>>();
+        auto failing = std::make_shared<shared_result<int>>();
+        const range one("moves");
+        const range two("refers");
+        const range three("fails");
+        auto moved = call_end_callbacks_on_future(one, then_like::future(moving));
+        auto reference = call_end_callbacks_on_future(two, then_like::future(referring));
+        auto failed = call_end_callbacks_on_future(three, then_like::future(failing));
+        std::thread([&] {
+            moving->produce([] { return only_moves(4); });
+            referring->produce([&target]() -> int& { return target; });
+            failing->produce([]() -> int { throw std::runtime_error("lost"); });
+        }).join();
+        CHECK(one.ended());
+        CHECK(two.ended());
+        CHECK(three.ended());
+        CHECK(*moved.get().value == 4);
+        CHECK(&reference.get() == &target);
+        CHECK(message_of([&] { failed.get(); }) == "lost");
     }
 
     TEST_CASE("a user's adaptor ends the range, and lets a coroutine await") {
