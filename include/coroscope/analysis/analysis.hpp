@@ -3,12 +3,12 @@
 
 // Everything that turns a trace into answers, as plain structs. Rendering stands apart.
 
-#include <coroscope/analysis/averages.hpp>          // IWYU pragma: export
-#include <coroscope/analysis/await_statistics.hpp>  // IWYU pragma: export
-#include <coroscope/analysis/load.hpp>              // IWYU pragma: export
-#include <coroscope/analysis/model.hpp>             // IWYU pragma: export
-#include <coroscope/analysis/percentiles.hpp>       // IWYU pragma: export
-#include <coroscope/analysis/result.hpp>            // IWYU pragma: export
-#include <coroscope/analysis/slowest_request.hpp>   // IWYU pragma: export
-#include <coroscope/analysis/stream_statistics.hpp> // IWYU pragma: export
-#include <coroscope/analysis/task_statistics.hpp>   // IWYU pragma: export
+#include <coroscope/analysis/averages.hpp>           // IWYU pragma: export
+#include <coroscope/analysis/await_statistics.hpp>   // IWYU pragma: export
+#include <coroscope/analysis/load.hpp>               // IWYU pragma: export
+#include <coroscope/analysis/model.hpp>              // IWYU pragma: export
+#include <coroscope/analysis/percentiles.hpp>        // IWYU pragma: export
+#include <coroscope/analysis/result.hpp>             // IWYU pragma: export
+#include <coroscope/analysis/slowest_request.hpp>    // IWYU pragma: export
+#include <coroscope/analysis/stream_statistics.hpp>  // IWYU pragma: export
+#include <coroscope/analysis/task_statistics.hpp>    // IWYU pragma: export

@@ -14,15 +14,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include <coroscope/analysis/model.hpp>
+#include <coroscope/analysis/text_table.hpp>
 #include <coroscope/detail/export.hpp>
 
 namespace coroscope::analysis {
@@ -159,10 +158,8 @@ public:
     event_list& operator=(const event_list&) = delete;
 
     /// The text's index; each text is stored once. Throws std::bad_alloc and std::length_error.
-    COROSCOPE_API std::uint32_t intern(std::string_view text);
-    [[nodiscard]] std::string_view text(std::uint32_t index) const {
-        return index < texts_.size() ? texts_[index] : std::string_view();
-    }
+    std::uint32_t intern(std::string_view text) { return texts_.insert(text); }
+    [[nodiscard]] std::string_view text(std::uint32_t index) const { return texts_[index]; }
     /// The lane's index, made at its first use.
     COROSCOPE_API std::uint32_t lane(std::string_view process, std::string_view thread,
                                      std::int64_t node_id = -1);
@@ -173,8 +170,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return rows.empty(); }
 
 private:
-    std::deque<std::string> texts_;  // which never moves its elements
-    std::unordered_map<std::string_view, std::uint32_t> known_;
+    text_table texts_;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::uint32_t> lanes_;
 };
 

@@ -224,7 +224,7 @@ struct trace_health {
     std::uint64_t damaged_chunks = 0;  ///< chunks that were left out because their bytes are wrong
     int write_error = 0;
     coroscope::trace::asio_tracking asio{};  ///< what it is not is no damage, but missing
-    std::vector<std::string> warnings;  ///< damage found while reading, one line each
+    std::vector<std::string> warnings;       ///< damage found while reading, one line each
     [[nodiscard]] bool lost_records() const {
         return dropped_newest + overwritten + late_records != 0;
     }
@@ -252,7 +252,8 @@ struct trace {
     std::vector<attribute_info> attributes;
     std::vector<stream_info> streams;       ///< by start
     std::vector<stream_item> stream_items;  ///< by (stream, number)
-    std::vector<event> events;  ///< by (start ascending, end descending, stream position descending)
+    std::vector<event>
+        events;  ///< by (start ascending, end descending, stream position descending)
     trace_health health;
 };
 

@@ -13,14 +13,6 @@ std::uint32_t next_index(std::size_t size) {
 
 }  // namespace
 
-std::uint32_t event_list::intern(std::string_view text) {
-    const auto found = known_.find(text);
-    if (found != known_.end()) return found->second;
-    const std::uint32_t index = next_index(texts_.size());
-    known_.emplace(texts_.emplace_back(text), index);
-    return index;
-}
-
 std::uint32_t event_list::lane(std::string_view process, std::string_view thread,
                                std::int64_t node_id) {
     const std::uint32_t process_text = intern(process);
