@@ -35,6 +35,17 @@ struct profile_options {
     overflow policy = overflow::drop_newest;
     std::size_t limit_bytes = std::size_t{1} << 30;  ///< bound of the whole trace
     std::uint32_t chunk_bytes = 32768;  ///< what a thread owns at a time; a multiple of 4096
+
+    // In torch's words; docs/profile_options.md says what each costs and what it does not do here.
+    bool record_shapes = false;   ///< shapes and types of what COROSCOPE_ARGS offers
+    bool with_flops = false;      ///< implies record_shapes
+    bool profile_memory = false;  ///< what memory_resource and the operator new hook report
+    bool with_stack = false;      ///< the call stack at each scope's beginning
+    bool with_modules = false;    ///< the names that module_guard carries
+    const char* use_device = nullptr;  ///< "cuda", "xpu", "mtia", "hpu" or "privateuse1"; see status()
+    std::int64_t node_id = -1;         ///< of a distributed run
+    /// Names the trace: up to 63 bytes, copied. Null: 32 random upper-case hexadecimal digits.
+    const char* (*trace_id)() noexcept = nullptr;
 };
 
 /// Where a session stands.
@@ -45,6 +56,13 @@ struct session_status {
     const char* message = "";        ///< why it was refused or is impaired: a literal, else empty
     int error_number = 0;            ///< errno behind it, 0 if none
     std::uint64_t lost_records = 0;  ///< so far, all reasons together
+};
+
+/// What a session took, in nanoseconds; events are counted by the analysis.
+struct profile_statistics {
+    std::int64_t enable_ns = 0;   ///< to start it
+    std::int64_t window_ns = 0;   ///< from its start to its stop, or to now
+    std::int64_t disable_ns = 0;  ///< to stop it
 };
 
 /// Not thread-safe; start and stop on one thread (a task may have hopped in between).
@@ -61,12 +79,22 @@ public:
     /// returns an empty buffer. Stopping twice returns an empty buffer and changes nothing.
     COROSCOPE_API trace::buffer stop() noexcept;
 
+    /// Switches collection off and on inside the session, which goes on (torch:
+    /// toggle_collection_dynamic). What begins while it is off is not recorded and not counted as lost; what
+    /// was open at the switch keeps its times if it ends while collection is on. Other threads follow
+    /// when they next record. Does nothing where no session records.
+    COROSCOPE_API void toggle_collection(bool enabled) noexcept;
+
+    COROSCOPE_API profile_statistics statistics() const noexcept;
+
 private:
     friend class profile_child_thread;
     std::uint32_t generation_ = 0;
     std::uint32_t previous_session_ = 0;
     bool all_threads_ = false;
     session_status last_{};
+    std::int64_t started_ns_ = 0;  ///< CLOCK_MONOTONIC
+    profile_statistics took_{};
 };
 
 /// A thread joins a session of another thread, from here to the end of the block: for std::async and raw

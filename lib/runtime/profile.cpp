@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <ctime>
 
 #include <coroscope/detail/task_state.hpp>
 
@@ -22,18 +23,28 @@ void carry_session(std::uint32_t generation) noexcept {
 // Of the session that a profile on the process's main thread records, 0 if there is none.
 constinit std::atomic<std::uint32_t> main_thread_session{0};
 
+std::int64_t monotonic_ns() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 bool is_main_thread() noexcept { return ::gettid() == ::getpid(); }
 
 }  // namespace
 
 profile::profile(const profile_options& options) noexcept : all_threads_(options.all_threads) {
     if (!options.enabled) return;
+    const std::int64_t asked_ns = monotonic_ns();
     const runtime::start_result started = runtime::start_session(options);
+    started_ns_ = monotonic_ns();
     generation_ = started.generation;
     last_.message = started.message;
     last_.error_number = started.error_number;
     last_.state = generation_ == 0 ? session_state::refused : session_state::recording;
-    if (generation_ == 0 || all_threads_) return;
+    if (generation_ == 0) return;
+    took_.enable_ns = started_ns_ - asked_ns;
+    if (all_threads_) return;
     previous_session_ = detail::carried_session(detail::this_thread.carried);
     carry_session(generation_);
     if (is_main_thread()) main_thread_session.store(generation_, std::memory_order_release);
@@ -44,20 +55,34 @@ profile::~profile() { stop(); }
 session_status profile::status() const noexcept {
     if (generation_ == 0) return last_;
     session_status now = runtime::session_health(generation_);
+    if (*now.message == '\0') now.message = last_.message;  // of its start
     return now;
 }
 
 trace::buffer profile::stop() noexcept {
     if (generation_ == 0) return {};
-    last_ = runtime::session_health(generation_);
+    last_ = status();
     last_.state = session_state::stopped;
+    const std::int64_t stopping_ns = monotonic_ns();
+    took_.window_ns = stopping_ns - started_ns_;
     std::uint32_t expected = generation_;
     main_thread_session.compare_exchange_strong(expected, 0, std::memory_order_relaxed);
     trace::buffer trace = runtime::stop_session(generation_);
     if (!all_threads_ && detail::carried_session(detail::this_thread.carried) == generation_)
         carry_session(previous_session_);
     generation_ = 0;
+    took_.disable_ns = monotonic_ns() - stopping_ns;
     return trace;
+}
+
+void profile::toggle_collection(bool enabled) noexcept {
+    if (generation_ != 0) runtime::toggle_collection(generation_, enabled);
+}
+
+profile_statistics profile::statistics() const noexcept {
+    profile_statistics taken = took_;
+    if (generation_ != 0) taken.window_ns = monotonic_ns() - started_ns_;
+    return taken;
 }
 
 profile_child_thread::profile_child_thread() noexcept {
@@ -75,7 +100,7 @@ profile_child_thread::~profile_child_thread() {
 
 void profile_child_thread::join(std::uint32_t generation) noexcept {
     runtime::register_thread(detail::this_thread);
-    if (runtime::effective_session(detail::this_thread) != nullptr) {
+    if (runtime::is_enabled(detail::this_thread)) {
         refusal_ = {session_state::refused, runtime::already_enabled, EBUSY, 0};
     } else if (runtime::find_session(generation) == nullptr) {
         refusal_ = {session_state::refused, "Profiler is not enabled in main thread.", ESRCH, 0};

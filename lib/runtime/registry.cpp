@@ -88,7 +88,8 @@ void find_stack(thread_record& record) noexcept {
 // Under the lock: what the gate must show of what concerns all threads.
 std::int32_t global_gate() noexcept {
     const session* all = find_session(global.load(std::memory_order_relaxed));
-    return live_gate() | (all == nullptr ? 0 : gate_global | session_gate(*all));
+    const bool collecting = all != nullptr && all->collecting.load(std::memory_order_relaxed);
+    return live_gate() | (!collecting ? 0 : gate_global | session_gate(*all));
 }
 
 std::uint32_t kernel_thread_id() noexcept {
@@ -153,6 +154,16 @@ bool has_room(const thread_state& thread, const binding& bound, std::size_t byte
            static_cast<std::size_t>(chunk_end(*bound.owner, bound.chunk) - thread.cursor) >= bytes;
 }
 
+// After a switch of collection the reader must be told who runs: the next chunk says it.
+void leave_chunk_after_toggle(session& owner, binding& bound) noexcept {
+    const std::uint32_t toggles = owner.toggles.load(std::memory_order_acquire);
+    if (bound.toggles == toggles) return;
+    bound.toggles = toggles;
+    if (bound.chunk != nullptr) owner.store->hand_over(bound.chunk);
+    bound.chunk = nullptr;
+    bound.cursor = nullptr;
+}
+
 // A new chunk for the binding; false when there is none.
 bool take_chunk(thread_state& thread, binding& bound) noexcept {
     chunk_store& store = *bound.owner->store;
@@ -168,6 +179,7 @@ bool take_chunk(thread_state& thread, binding& bound) noexcept {
 }
 
 void count_lost(thread_state& thread, session* owner, binding* bound, unsigned records) noexcept {
+    if (owner != nullptr && !owner->collecting.load(std::memory_order_relaxed)) records = 0;
     if (owner == nullptr || !owner->live.load(std::memory_order_relaxed)) {
         if (owner != nullptr) owner->late_records.fetch_add(records, std::memory_order_relaxed);
     } else if (bound != nullptr) {
@@ -194,6 +206,7 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
         __atomic_fetch_add(&owner.store->header().lost_records, records, __ATOMIC_RELAXED);
         return nullptr;
     }
+    leave_chunk_after_toggle(owner, *bound);
     select_binding(thread, *bound, generation);
     const bool room = has_room(thread, *bound, bytes) ||
                       (take_chunk(thread, *bound) && has_room(thread, *bound, bytes));
@@ -202,7 +215,9 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
         return nullptr;
     }
     set_cursor(thread, thread.cursor, chunk_end(owner, bound->chunk) - limit_distance);
-    if (owner.live.load(std::memory_order_seq_cst)) return thread.cursor;  // pairs with cut_off()
+    if (owner.live.load(std::memory_order_seq_cst) &&
+        owner.collecting.load(std::memory_order_seq_cst))
+        return thread.cursor;  // pairs with cut_off()
     count_lost(thread, &owner, bound, records);
     return nullptr;
 }
@@ -237,20 +252,6 @@ char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) no
 
 }  // namespace
 
-void change_gate(thread_state& thread, std::int32_t set, std::int32_t clear) noexcept {
-    std::int32_t gate = __atomic_load_n(&thread.gate, __ATOMIC_RELAXED);
-    std::int32_t changed = 0;
-    do {
-        changed = (gate | set) & ~clear;
-        if ((changed & (gate_local | gate_global)) == 0) changed &= gate_live;
-    } while (!__atomic_compare_exchange_n(&thread.gate, &gate, changed, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-}
-
-std::int32_t session_gate(const session& recording) noexcept {
-    return (recording.task_table ? gate_task_table : 0) |
-           (tick_source() == trace::clock_source::monotonic_ns ? gate_slow_clock : 0);
-}
-
 std::uint64_t careful_now() noexcept {
     register_thread(this_thread);
     return tick_source() == trace::clock_source::monotonic_ns ? monotonic_ticks() : counter_ticks();
@@ -271,11 +272,20 @@ session* find_session(std::uint32_t generation) noexcept {
     return nullptr;
 }
 
+bool is_enabled(const thread_state& thread) noexcept {
+    return find_session(carried_session(thread.carried)) != nullptr ||
+           find_session(global.load(std::memory_order_acquire)) != nullptr;
+}
+
+// A context's own session wins, also while its collection is switched off.
 std::uint32_t effective_generation(const thread_state& thread) noexcept {
-    const std::uint32_t own = carried_session(thread.carried);
-    if (find_session(own) != nullptr) return own;
-    const std::uint32_t all = global.load(std::memory_order_acquire);
-    return find_session(all) != nullptr ? all : 0;
+    std::uint32_t generation = carried_session(thread.carried);
+    const session* found = find_session(generation);
+    if (found == nullptr) {
+        generation = global.load(std::memory_order_acquire);
+        found = find_session(generation);
+    }
+    return found != nullptr && found->collecting.load(std::memory_order_acquire) ? generation : 0;
 }
 
 session* effective_session(const thread_state& thread) noexcept {
@@ -328,7 +338,8 @@ thread_record* register_thread(thread_state& thread) noexcept {
 void update_gate(thread_state& thread) noexcept {
     if (register_thread(thread) == nullptr) return;
     const session* own = find_session(carried_session(thread.carried));
-    if (own != nullptr) {
+    const bool collecting = own != nullptr && own->collecting.load(std::memory_order_acquire);
+    if (collecting) {
         change_gate(thread, gate_local | session_gate(*own), 0);
     } else {
         change_gate(thread, 0, gate_local);
@@ -357,16 +368,6 @@ void wait_until_unused(std::uint32_t generation) noexcept {
         return false;
     };
     while (used()) sched_yield();
-}
-
-void cut_off(std::uint32_t generation) noexcept {
-    const std::lock_guard lock(mutex);
-    for (thread_record* record = threads; record != nullptr; record = record->next) {
-        thread_state& thread = *record->state;
-        if (generation == global.load(std::memory_order_relaxed))
-            change_gate(thread, 0, gate_global);
-        __atomic_store_n(&thread.limit, nullptr, __ATOMIC_SEQ_CST);  // pairs with set_cursor()
-    }
 }
 
 void reset_after_fork() noexcept {

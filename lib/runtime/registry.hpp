@@ -34,6 +34,9 @@ struct session {
     std::atomic<std::uint64_t> start_ticks{0};
     std::atomic<bool> record_arguments{false};
     std::atomic<bool> task_table{false};
+    std::atomic<std::uint64_t> features{0};   ///< trace::session_features
+    std::atomic<bool> collecting{true};       ///< toggled while it is live
+    std::atomic<std::uint32_t> toggles{0};    ///< threads open a chunk after each
 };
 
 /// What a thread has in one session. Touched by its thread; `generation` is read by others.
@@ -43,6 +46,7 @@ struct binding {
     trace::chunk_header* chunk = nullptr;
     char* cursor = nullptr;
     trace::thread_body* body = nullptr;
+    std::uint32_t toggles = 0;  ///< the session's, when `chunk` was opened
 };
 
 }  // namespace coroscope::runtime
@@ -82,6 +86,9 @@ std::atomic<std::uint32_t>& global_generation() noexcept;
 
 /// The live session of this generation, or null.
 session* find_session(std::uint32_t generation) noexcept;
+
+/// Whether a session is enabled for this thread: also one whose collection is switched off.
+bool is_enabled(const thread_state& thread) noexcept;
 
 /// Generation of the session that the thread's context records into now, 0 if there is none.
 std::uint32_t effective_generation(const thread_state& thread) noexcept;
@@ -129,6 +136,12 @@ inline constexpr std::size_t limit_distance = guaranteed_bytes - trace::record_u
 
 /// Makes room for `bytes` (more than guaranteed_bytes, less than a chunk).
 char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept;
+
+/// Whether the session that this thread records into was asked for that. False outside sessions.
+bool wants(std::uint64_t feature) noexcept;
+
+/// Lets threads see the gates of a session that collects (again): all threads, at once.
+void open_gates(const session& recording, bool all_threads) noexcept;
 
 /// Waits until no thread uses the store of this session any more.
 void wait_until_unused(std::uint32_t generation) noexcept;

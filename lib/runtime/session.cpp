@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
-#include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +11,7 @@
 #include "clock.hpp"
 #include "program_faults.hpp"
 #include "registry.hpp"
+#include "session_identity.hpp"
 #include "sites.hpp"
 
 namespace coroscope::runtime {
@@ -96,29 +94,19 @@ chunk_store::settings store_settings(const profile_options& options) noexcept {
 
 void fill_header(trace::file_header& header, const profile_options& options) noexcept {
     header.clock = tick_source();
-    header.process_id = static_cast<std::uint32_t>(::getpid());
-    if (::getrandom(&header.session_id, sizeof header.session_id, GRND_NONBLOCK) < 0)
-        header.session_id = detail::counter_ticks();
-    header.all_threads = options.all_threads ? 1 : 0;
+    identify(header, options);
     header.asio = static_cast<std::uint64_t>(asio_tracking());
     const recording_cost cost = measure_recording_cost();
     header.scope_cost_ticks = cost.scope_ticks_256;
     header.await_cost_ticks = cost.await_ticks_256;
-    prctl(PR_GET_NAME, header.process_name);
-}
-
-void open_gates() noexcept {
-    for (detail::thread_record* record = first_thread(); record != nullptr; record = record->next) {
-        const session* all = find_session(global_generation().load(std::memory_order_relaxed));
-        if (all == nullptr) return;
-        change_gate(*record->state, detail::gate_global | session_gate(*all), 0);
-    }
 }
 
 void go_live(session& slot, const profile_options& options, chunk_store* store) noexcept {
     const std::uint32_t generation = ++last_generation;
     slot.store = store;
     slot.record_arguments.store(options.record_arguments, std::memory_order_relaxed);
+    slot.features.store(asked_for(options), std::memory_order_relaxed);
+    slot.collecting.store(true, std::memory_order_relaxed);
     slot.task_table.store(options.policy == overflow::overwrite_oldest, std::memory_order_relaxed);
     slot.late_records.store(0, std::memory_order_relaxed);
     slot.lost_records.store(0, std::memory_order_relaxed);
@@ -128,9 +116,11 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     slot.live.store(true, std::memory_order_release);  // pairs with find_session()
     define_all_sites(*store);
     if (!options.all_threads) return;
-    const std::lock_guard lock(registry_mutex());
-    global_generation().store(generation, std::memory_order_release);
-    open_gates();
+    {
+        const std::lock_guard lock(registry_mutex());
+        global_generation().store(generation, std::memory_order_release);
+    }
+    open_gates(slot, true);
 }
 
 }  // namespace
@@ -151,7 +141,7 @@ start_result start_session(const profile_options& options) noexcept {
     detail::thread_state& thread = detail::this_thread;
     if (register_thread(thread) == nullptr)
         return {0, "The thread is ending or memory is short.", ENOMEM};
-    if (effective_session(thread) != nullptr) return {0, already_enabled, EBUSY};
+    if (is_enabled(thread)) return {0, already_enabled, EBUSY};
     if (options.all_threads && global_generation().load(std::memory_order_acquire) != 0)
         return {0, already_enabled, EBUSY};
     reap_retired();
@@ -171,7 +161,17 @@ start_result start_session(const profile_options& options) noexcept {
     }
     fill_header(store->header(), options);
     go_live(*slot, options, store);
-    return {slot->generation.load(std::memory_order_relaxed), "", 0};
+    return {slot->generation.load(std::memory_order_relaxed), device_warning(options), 0};
+}
+
+void toggle_collection(std::uint32_t generation, bool enabled) noexcept {
+    const std::lock_guard lock(start_mutex);
+    session* slot = find_session(generation);
+    if (slot == nullptr || slot->collecting.load(std::memory_order_relaxed) == enabled) return;
+    slot->toggles.fetch_add(1, std::memory_order_release);  // pairs with who opens a chunk
+    slot->collecting.store(enabled, std::memory_order_seq_cst);
+    if (!enabled) return cut_off(generation);
+    open_gates(*slot, global_generation().load(std::memory_order_relaxed) == generation);
 }
 
 trace::buffer stop_session(std::uint32_t generation) noexcept {

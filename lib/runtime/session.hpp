@@ -28,6 +28,9 @@ start_result start_session(const profile_options& options) noexcept;
 /// Ends it: nothing is recorded into it any more, its trace is sealed.
 trace::buffer stop_session(std::uint32_t generation) noexcept;
 
+/// Switches the collection of a live session; nothing where it is as it should be.
+void toggle_collection(std::uint32_t generation, bool enabled) noexcept;
+
 /// What a running session has to say.
 session_status session_health(std::uint32_t generation) noexcept;
 

@@ -124,8 +124,9 @@ TEST_SUITE("step_tracker") {
         const watched steps;
         const std::int64_t before = step_tracker::current();
         std::vector<std::thread> threads;
+        step_tracker::init("one");
+        step_tracker::init("two");
         for (const char* name : {"one", "two"}) {
-            step_tracker::init(name);
             threads.emplace_back([name] {
                 for (int step = 0; step < 1000; ++step) step_tracker::increment(name);
             });

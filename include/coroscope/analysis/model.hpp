@@ -242,6 +242,9 @@ struct trace {
     std::uint64_t file_bytes = 0;
     std::string policy;  ///< "drop newest", "overwrite oldest", "wait"
     bool all_threads = false;
+    std::string trace_id;
+    std::int64_t node_id = -1;   ///< of a distributed run; -1: none
+    std::uint64_t asked_for = 0;  ///< coroscope::trace::session_features
     std::vector<std::string> strings;
     std::vector<site_info> sites;
     std::vector<thread_info> threads;

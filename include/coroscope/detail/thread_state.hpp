@@ -28,7 +28,8 @@ enum gate_bits : std::int32_t {
     gate_local = 1 << 1,       ///< the thread's context carries a live session
     gate_global = 1 << 2,      ///< a session of all threads is on
     gate_task_table = 1 << 3,  ///< beside the two above: the trace keeps a table of starts
-    gate_careful = -0x7fffffff - 1,            ///< the sign; only in the two below
+    gate_careful = -0x7fffffff - 1,            ///< the sign; only in those below
+    gate_stacks = gate_careful | 1 << 28,      ///< beside the others: scopes note the stack at their start
     gate_slow_clock = gate_careful | 1 << 29,  ///< beside the others: the counter is no clock here
     gate_unknown = gate_careful | 1 << 30,     ///< the thread never called us: find out
 };

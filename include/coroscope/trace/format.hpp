@@ -61,6 +61,9 @@ struct file_header {
     std::uint64_t limit_bytes;       ///< the session's memory bound
     char process_name[64];           ///< NUL-terminated
     std::uint64_t asio;              ///< (live) asio_tracking
+    char trace_id[64];               ///< NUL-terminated; chosen by the program, else random
+    std::uint64_t node;              ///< of a distributed run: the node's id and 1; 0: none
+    std::uint64_t asked_for;         ///< session_features
 };
 static_assert(sizeof(file_header) <= file_header_bytes);
 
@@ -82,6 +85,15 @@ enum class asio_tracking : std::uint64_t {
     in_order = 0,  ///< or it has none, as far as can be seen
     missing = 1,   ///< no part of the program was compiled with handler tracking
     mixed = 2,     ///< some were: the one-definition rule is broken
+};
+
+/// What the session was asked to record beside scopes and tasks.
+enum session_features : std::uint64_t {
+    feature_shapes = 1U << 0,
+    feature_memory = 1U << 1,
+    feature_stacks = 1U << 2,
+    feature_flops = 1U << 3,
+    feature_modules = 1U << 4,
 };
 
 /// The first bytes of a chunk.
@@ -123,11 +135,15 @@ enum class record_kind : std::uint8_t {
     attribute = 15,   ///< [1+n] - | serial, byte count | attribute_body, key, value
     item = 16,        ///< [2] ticks | serial of the range's label, - | mark of its start | number, from 1; 0: it has items
     carries = 17,     ///< [2] ticks | serial of an attribute or 0, - | task or 0 | -: what its context carries from here
+    note = 18,        ///< [1+n] start of the scope or range | -, byte count | note_body and what it says: what else
+                      ///< is known of the scope that began at that moment on this thread
+    memory = 19,      ///< [3] ticks | -, memory_event | address | bytes | allocated in all | reserved in all
     // In chunks of kind metadata.
     string = 20,      ///< [1+n] - | string id, byte count | text
     site = 21,        ///< [3] - | site id, - | site_body
     thread = 22,      ///< [1+5] first ticks | thread id, byte count | thread_body (counters live)
     clock = 23,       ///< [2] ticks | -, - | monotonic ns | realtime ns
+    module = 24,      ///< [1+n] load address | number, byte count | module_body, build id, path
 };
 
 /// Flags of long_scope (the tag's value).
@@ -208,6 +224,38 @@ struct attribute_body {
 };
 static_assert(sizeof(attribute_body) == 8);
 
+/// What a note is about.
+enum class note_kind : std::uint8_t {
+    inputs = 1,    ///< four lines of JSON: dimensions, strides, types, values of the arguments
+    stack = 2,     ///< return addresses of 8 bytes each, innermost first
+    sequence = 3,  ///< sequence_body
+};
+
+/// What stands before the rest of a note.
+struct note_body {
+    note_kind what;
+    std::uint8_t reserved[7];
+};
+static_assert(sizeof(note_body) == 8);
+
+/// Ties the place that created deferred work to the place that runs it.
+struct sequence_body {
+    std::int64_t number;           ///< of the creating thread's sequence
+    std::uint64_t forward_thread;  ///< 0 where the work is created; where it runs, the thread that did
+};
+static_assert(sizeof(sequence_body) == 16);
+
+/// What a memory record tells (the tag's value).
+enum class memory_event : std::uint32_t { allocated = 0, released = 1, out_of_memory = 2 };
+
+/// What stands before a module's build id and path.
+struct module_body {
+    std::uint64_t bytes;  ///< from the load address to the end of its code
+    std::uint8_t build_id_bytes;
+    std::uint8_t reserved[7];
+};
+static_assert(sizeof(module_body) == 16);
+
 /// One live task of the task table. `task` is written last; 0 is a free slot.
 struct task_slot {
     std::uint64_t task;
@@ -279,11 +327,14 @@ constexpr std::size_t record_bytes(std::uint64_t tag) noexcept {
         case record_kind::carries:
         case record_kind::item:
         case record_kind::clock: return 32;
+        case record_kind::memory: return 48;
         case record_kind::site: return 16 + sizeof(site_body);
         case record_kind::thread: return 16 + sizeof(thread_body);
         case record_kind::label:
         case record_kind::arguments:
         case record_kind::attribute:
+        case record_kind::note:
+        case record_kind::module:
         case record_kind::string: return 16 + padded_payload(tag_value(tag));
         case record_kind::none: break;
     }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session_identity.hpp"
+
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <coroscope/detail/ticks.hpp>
+
+namespace coroscope::runtime {
+namespace {
+
+std::uint64_t random_word() noexcept {
+    std::uint64_t word = 0;
+    if (::getrandom(&word, sizeof word, GRND_NONBLOCK) != sizeof word)
+        word = detail::counter_ticks() * 0x9e37'79b9'7f4a'7c15U;
+    return word;
+}
+
+// The form of a random UUID (RFC 9562, version 4) without its hyphens.
+void write_random_id(char* to) noexcept {
+    const std::uint64_t words[] = {(random_word() & ~std::uint64_t{0xf000}) | 0x4000,
+                                   (random_word() & ~(std::uint64_t{3} << 62)) | std::uint64_t{2}
+                                                                                     << 62};
+    for (const std::uint64_t word : words) {
+        for (int shift = 60; shift >= 0; shift -= 4)
+            *to++ = "0123456789ABCDEF"[word >> static_cast<unsigned>(shift) & 15];
+    }
+    *to = '\0';
+}
+
+void write_trace_id(trace::file_header& header, const profile_options& options) noexcept {
+    const char* chosen = options.trace_id == nullptr ? nullptr : options.trace_id();
+    if (chosen == nullptr) return write_random_id(header.trace_id);
+    const std::size_t size = std::min(std::strlen(chosen), sizeof header.trace_id - 1);
+    std::memcpy(header.trace_id, chosen, size);
+}
+
+}  // namespace
+
+std::uint64_t asked_for(const profile_options& options) noexcept {
+    std::uint64_t features = 0;
+    if (options.record_shapes || options.with_flops) features |= trace::feature_shapes;
+    if (options.profile_memory) features |= trace::feature_memory;
+    if (options.with_stack) features |= trace::feature_stacks;
+    if (options.with_flops) features |= trace::feature_flops;
+    if (options.with_modules) features |= trace::feature_modules;
+    return features;
+}
+
+void identify(trace::file_header& header, const profile_options& options) noexcept {
+    header.process_id = static_cast<std::uint32_t>(::getpid());
+    prctl(PR_GET_NAME, header.process_name);
+    header.session_id = random_word();
+    header.all_threads = options.all_threads ? 1 : 0;
+    header.asked_for = asked_for(options);
+    header.node = options.node_id < 0 ? 0 : static_cast<std::uint64_t>(options.node_id) + 1;
+    write_trace_id(header, options);
+}
+
+const char* device_warning(const profile_options& options) noexcept {
+    if (options.use_device == nullptr) return "";
+    for (const char* known : {"cuda", "xpu", "mtia", "hpu", "privateuse1"}) {
+        if (std::strcmp(options.use_device, known) == 0)
+            return "No recorder for that device is present: device events are not recorded.";
+    }
+    return "use_device is none of cuda, xpu, mtia, hpu, privateuse1: no device is recorded.";
+}
+
+}  // namespace coroscope::runtime

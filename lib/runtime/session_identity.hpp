@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a session tells of itself in its trace's header.
+
+#include <coroscope/profile.hpp>
+#include <coroscope/trace/format.hpp>
+
+namespace coroscope::runtime {
+
+/// What the options ask for, as trace::session_features.
+std::uint64_t asked_for(const profile_options& options) noexcept;
+
+/// Fills in process, session, trace id and node, and what was asked for.
+void identify(trace::file_header& header, const profile_options& options) noexcept;
+
+/// Why a session will not record the device that its options name: a literal, empty where they name none.
+const char* device_warning(const profile_options& options) noexcept;
+
+}  // namespace coroscope::runtime

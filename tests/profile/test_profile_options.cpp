@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a session is asked for, what it tells of itself, and collection that is switched inside it.
+
+#include <coroscope/profile.hpp>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/awaitables.hpp"
+#include "support/foreign.hpp"
+#include "support/recording.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+const char* chosen_id() noexcept { return "run 7"; }
+
+foreign::manual<foreign::declared> pauses_once(slot& into) {
+    COROSCOPE("in frame");
+    co_await suspend_into(into);
+}
+
+}  // namespace
+
+TEST_SUITE("profile options") {
+    TEST_CASE("a trace has an id of 32 upper-case hexadecimal digits, each its own") {
+        const recorded first = recording().stop();
+        const recorded second = recording().stop();
+        CHECK(first.trace.trace_id.size() == 32);
+        CHECK(first.trace.trace_id.find_first_not_of("0123456789ABCDEF") == std::string::npos);
+        CHECK(first.trace.trace_id[12] == '4');
+        CHECK(first.trace.trace_id != second.trace.trace_id);
+    }
+
+    TEST_CASE("a callback's value is the trace's id") {
+        CHECK(recording({.trace_id = chosen_id}).stop().trace.trace_id == "run 7");
+    }
+
+    TEST_CASE("the node of a distributed run stands in the trace, and its absence too") {
+        CHECK(recording({.node_id = 0}).stop().trace.node_id == 0);
+        CHECK(recording({.node_id = 12}).stop().trace.node_id == 12);
+        CHECK(recording(profile_options{}).stop().trace.node_id == -1);
+    }
+
+    TEST_CASE("with_flops implies record_shapes") {
+        const std::uint64_t asked = recording({.with_flops = true}).stop().trace.asked_for;
+        CHECK(asked == (trace::feature_flops | trace::feature_shapes));
+        CHECK(recording(profile_options{}).stop().trace.asked_for == 0);
+    }
+
+    TEST_CASE("a device that cannot be recorded, or is none, is a warning: the session records") {
+        profile cuda({.use_device = "cuda"});
+        CHECK(cuda.status().state == session_state::recording);
+        CHECK(std::string(cuda.status().message).starts_with("No recorder for that device"));
+        cuda.stop();
+        profile none({.use_device = "abacus"});
+        CHECK(none.status().state == session_state::recording);
+        CHECK(std::string(none.status().message).starts_with("use_device is none of"));
+    }
+
+    TEST_CASE("a session tells how long it recorded and what its start and stop took") {
+        profile session;
+        CHECK(session.statistics().window_ns > 0);
+        CHECK(session.statistics().enable_ns > 0);
+        CHECK(session.statistics().disable_ns == 0);
+        session.stop();
+        const profile_statistics took = session.statistics();
+        CHECK(took.window_ns > 0);
+        CHECK(took.disable_ns > 0);
+        CHECK(session.statistics().window_ns == took.window_ns);
+        CHECK(profile({.enabled = false}).statistics().window_ns == 0);
+    }
+}
+
+TEST_SUITE("toggling collection") {
+    TEST_CASE("what begins while collection is off is neither recorded nor lost") {
+        for (const bool all_threads : {false, true}) {
+            profile session({.all_threads = all_threads});
+            {
+                COROSCOPE("before");
+            }
+            session.toggle_collection(false);
+            {
+                COROSCOPE("off");
+            }
+            CHECK(session.status().lost_records == 0);
+            session.toggle_collection(true);
+            {
+                COROSCOPE("after");
+            }
+            const recorded found = load(session.stop());
+            CHECK(found.count("before") == 1);
+            CHECK(found.count("off") == 0);
+            CHECK(found.count("after") == 1);
+        }
+    }
+
+    TEST_CASE("a scope that is open across an interruption is recorded whole") {
+        profile session;
+        {
+            COROSCOPE("around");
+            session.toggle_collection(false);
+            session.toggle_collection(true);
+        }
+        CHECK(load(session.stop()).count("around") == 1);
+    }
+
+    TEST_CASE("while collection is off the session is still there, and another is refused") {
+        profile session;
+        session.toggle_collection(false);
+        CHECK(session.status().state == session_state::recording);
+        CHECK(profile(profile_options{}).status().state == session_state::refused);
+    }
+
+    TEST_CASE("toggling twice the same way changes nothing, and a stopped session ignores it") {
+        profile session;
+        session.toggle_collection(true);
+        {
+            COROSCOPE("one");
+        }
+        session.toggle_collection(false);
+        session.toggle_collection(false);
+        const recorded found = load(session.stop());
+        session.toggle_collection(true);
+        {
+            COROSCOPE("two");
+        }
+        CHECK(found.count("one") == 1);
+    }
+
+    TEST_CASE("a task that is suspended while collection is off has its scopes right afterwards") {
+        recording whole;
+        static_cast<void>(whole.stop());
+        profile session({.all_threads = true});
+        slot into;
+        auto coroutine = pauses_once(into);
+        coroutine.resume();
+        session.toggle_collection(false);
+        session.toggle_collection(true);
+        into.resume();
+        const recorded found = load(session.stop());
+        const auto& event = found.event("in frame");
+        CHECK(event.task == found.task_index("pauses_once"));
+        CHECK(found.split(event).wall_ns() == event.end_ns - event.start_ns);
+    }
+
+    TEST_CASE("threads that record all along lose nothing they could keep") {
+        profile session({.all_threads = true});
+        std::atomic<bool> over{false};
+        std::vector<std::thread> threads;
+        for (int thread = 0; thread < 2; ++thread)
+            threads.emplace_back([&over] {
+                while (!over.load()) {
+                    COROSCOPE("busy");
+                }
+            });
+        for (int round = 0; round < 50; ++round) {
+            session.toggle_collection(false);
+            std::this_thread::yield();
+            session.toggle_collection(true);
+            COROSCOPE("switched");
+        }
+        over = true;
+        for (std::thread& thread : threads) thread.join();
+        const recorded found = load(session.stop());
+        CHECK(found.count("switched") == 50);
+        CHECK(found.count("busy") > 0);
+    }
+}
