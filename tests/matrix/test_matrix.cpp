@@ -168,7 +168,8 @@ detached plant(net::thread_pool& threads_of, executor& pool, int id) {
     check(id);
 }
 
-// A task and what descends from it, as one line: sites, in an order that does not depend on time.
+// A task and what descends from it, as one line: sites, in an order that does not depend on time. The job that
+// answers a future is left out: it is a task of its own only where it was done before anybody awaited.
 class outline {
 public:
     explicit outline(const recorded& found) : found_(found), children_(found.trace.tasks.size()) {
@@ -184,6 +185,10 @@ public:
         std::vector<std::string> below;
         for (const std::uint32_t child : children_[task]) below.push_back(of(child));
         std::sort(below.begin(), below.end());
+        if (found_.trace.tasks[task].job) {
+            if (!children_[task].empty()) ++strangers_;
+            return "";
+        }
         std::string line = found_.site_label(found_.trace.tasks[task].spawn_site) + "(";
         for (const std::string& each : below) line += each;
         return line + ")";
