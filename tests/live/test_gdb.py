@@ -93,6 +93,8 @@ def main():
     program, script = sys.argv[1:]
     if shutil.which("gdb") is None or shutil.which("gcore") is None:
         skip("there is no gdb here")
+    if any(name in pathlib.Path(program).read_bytes() for name in (b"__tsan_init", b"__asan_init")):
+        skip("a process under a sanitizer has terabytes of shadow memory, which gdb would look through")
     if "yes" not in gdb(script, [], "python print('yes')"):
         skip("this gdb has no Python")
     tracked = start(program, COROSCOPE_LIVE="1")
