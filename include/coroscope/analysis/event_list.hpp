@@ -52,7 +52,7 @@ enum event_row_flags : std::uint16_t {
     row_legacy = 1U << 2,
     row_user_annotation = 1U << 3,
     row_unfinished = 1U << 4,  ///< had no end; extended to its parent's or the trace's
-    row_hidden = 1U << 5,      ///< not in averages and tables (the profiler's own, "[memory]")
+    row_hidden = 1U << 5,      ///< not in the tree, in averages and in tables (the profiler's own)
 };
 
 /// One event as it is stored. Everything an averages run touches is here; what is rare is in event_extra.
@@ -64,13 +64,15 @@ struct event_row {
     std::uint32_t name = none;      ///< index into texts; "ProfilerStep#7" is "ProfilerStep*" here
     std::uint32_t category = none;  ///< index into texts; as the file spells it
     std::uint32_t thread = none;    ///< index into threads
-    std::uint32_t parent = none;    ///< set by build_tree: index of the enclosing event
+    std::uint32_t parent =
+        none;  ///< set by build_tree: index of the enclosing event; of a device event,
+               ///< of the one that launched it
     std::uint32_t extra = none;     ///< index into extras
     std::uint32_t correlation = 0;  ///< of a runtime call and what it launched; 0: none
     activity what = activity::other;
     device_kind device = device_kind::cpu;
-    std::uint16_t flags = 0;  ///< event_row_flags
-    std::uint32_t unused = 0;
+    std::uint16_t flags = 0;    ///< event_row_flags
+    std::uint32_t sums = none;  ///< index into sums
 };
 static_assert(sizeof(event_row) == 64);
 
@@ -97,10 +99,18 @@ struct event_extra {
     std::int32_t device_index = -1;
     std::int64_t device_resource = -1;  ///< a stream
     std::int64_t node_id = -1;
-    std::int64_t cpu_memory = 0;     ///< net bytes
-    std::int64_t device_memory = 0;  ///< net bytes
     double flops = 0;
     time_split split;  ///< of an event that may have been suspended; all zero elsewhere
+};
+
+/// What an event launched on devices and allocated, where it did; set by build_tree.
+struct event_sums {
+    std::int64_t kernels_ns = 0;          ///< of what the event itself launched
+    std::int64_t children_device_ns = 0;  ///< of what its children did, theirs included
+    std::int64_t cpu_memory = 0;          ///< net bytes, its children's included
+    std::int64_t device_memory = 0;
+    std::int64_t children_cpu_memory = 0;
+    std::int64_t children_device_memory = 0;
 };
 
 /// A lane of the file: a thread of a process, or a stream of a device.
@@ -140,6 +150,7 @@ class event_list {
 public:
     std::vector<event_row> rows;
     std::vector<event_extra> extras;
+    std::vector<event_sums> sums;
     std::vector<event_thread> threads;
     std::vector<memory_record> memory;  ///< by time
     std::vector<event_flow> flows;
@@ -150,6 +161,7 @@ public:
     std::string
         device_note;  ///< why they were not, for the table's header; empty where nothing is to be said
     trace_health health;
+    bool is_built = false;  ///< build_tree has run
 
     event_list() = default;
     event_list(event_list&&) noexcept = default;
@@ -165,6 +177,8 @@ public:
                                      std::int64_t node_id = -1);
     /// The row's extra, made at its first use.
     COROSCOPE_API event_extra& extra_of(event_row& row);
+    /// The row's sums, made at their first use.
+    COROSCOPE_API event_sums& sums_of(event_row& row);
 
     [[nodiscard]] std::size_t size() const noexcept { return rows.size(); }
     [[nodiscard]] bool empty() const noexcept { return rows.empty(); }

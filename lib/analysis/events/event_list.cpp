@@ -36,4 +36,12 @@ event_extra& event_list::extra_of(event_row& row) {
     return extras[row.extra];
 }
 
+event_sums& event_list::sums_of(event_row& row) {
+    if (row.sums == none) {
+        row.sums = next_index(sums.size());
+        sums.emplace_back();
+    }
+    return sums[row.sums];
+}
+
 }  // namespace coroscope::analysis

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// function_event: one event of an event_list in torch's words (torch: FunctionEvent).
+//
+//     for (const function_event each : events)
+//         if (const auto parent = each.cpu_parent()) use(parent->name(), each.self_cpu_time_total_ns());
+//
+// A handle: a pointer and an index. It is copied freely and is valid while its list lives and is not added to.
+// What concerns the tree (parents, children, kernels, self figures) is right once build_tree has run, which
+// load_events and events_of have done. Times are int64 nanoseconds since the list's base; memory is in bytes.
+// Safe on any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <coroscope/analysis/event_list.hpp>
+#include <coroscope/detail/export.hpp>
+
+namespace coroscope::analysis {
+
+/// A stretch of time (torch: Interval).
+struct interval {
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    [[nodiscard]] std::int64_t elapsed_ns() const { return end_ns - start_ns; }
+    bool operator==(const interval&) const = default;
+};
+
+/// What an event launched on a device (torch: Kernel).
+struct kernel {
+    std::string_view name;
+    std::int32_t device = -1;  ///< the device's index, -1 where the file does not say
+    std::int64_t duration_ns = 0;
+};
+
+/// Why a scope was opened (torch: RecordScope).
+enum class record_scope : std::uint8_t { function, backward_function, user_scope };
+
+/// "cpu_op", "user_annotation", "runtime", "kernel", …: the category of CSV and JSON.
+[[nodiscard]] COROSCOPE_API std::string_view activity_name(activity what) noexcept;
+
+class COROSCOPE_API function_event {
+public:
+    /// Precondition: index < list.size().
+    function_event(const event_list& list, std::uint32_t index) noexcept
+        : list_(&list), index_(index) {}
+
+    // Identity and time.
+    [[nodiscard]] std::uint32_t id() const noexcept { return index_; }
+    [[nodiscard]] std::string_view name() const { return list_->text(row().name); }
+    [[nodiscard]] std::string_view overload_name() const;
+    /// As the file spells it: "ProfilerStep#7", where the name is "ProfilerStep*".
+    [[nodiscard]] std::string_view trace_name() const;
+    [[nodiscard]] std::string_view key() const { return name(); }
+    [[nodiscard]] activity activity_type() const noexcept { return row().what; }
+    [[nodiscard]] std::string_view category() const { return list_->text(row().category); }
+    [[nodiscard]] record_scope scope() const;
+    [[nodiscard]] std::uint32_t thread() const noexcept {
+        return row().thread;
+    }  ///< a lane's index
+    [[nodiscard]] std::uint32_t end_thread() const;
+    [[nodiscard]] interval time_range() const { return {row().start_ns, row().end_ns}; }
+    [[nodiscard]] std::int64_t node_id() const;
+    [[nodiscard]] std::uint64_t count() const noexcept { return 1; }
+    [[nodiscard]] std::string_view use_device() const { return list_->use_device; }
+
+    // What it was called with, as JSON; empty where it was not recorded.
+    [[nodiscard]] std::string_view input_shapes() const;
+    [[nodiscard]] std::string_view input_strides() const;
+    [[nodiscard]] std::string_view input_dtypes() const;
+    [[nodiscard]] std::string_view concrete_inputs() const;
+    [[nodiscard]] std::string_view keyword_inputs() const;
+    [[nodiscard]] std::string_view metadata() const;
+
+    // Tree and stack.
+    [[nodiscard]] std::optional<function_event> cpu_parent() const;
+    /// In the list's order. Looks at each event that begins before this one ends.
+    [[nodiscard]] std::vector<function_event> cpu_children() const;
+    /// What this event launched itself. Looks at every event of the list.
+    [[nodiscard]] std::vector<kernel> kernels() const;
+    /// Frames, innermost first, one per line.
+    [[nodiscard]] std::string_view stack() const;
+    [[nodiscard]] std::string_view modules() const;
+
+    // Links.
+    [[nodiscard]] std::int64_t sequence_nr() const;  ///< -1: none
+    [[nodiscard]] std::uint64_t fwd_thread() const;  ///< 0: none
+    [[nodiscard]] std::uint64_t flow_id() const;
+    [[nodiscard]] std::uint32_t flow_type() const;
+    [[nodiscard]] bool flow_start() const;
+    [[nodiscard]] std::uint64_t external_id() const noexcept { return row().external_id; }
+    /// The id of the event that launched this one; 0 where this one is no device event or runtime call.
+    [[nodiscard]] std::uint64_t linked_correlation_id() const noexcept;
+
+    // Where it ran.
+    [[nodiscard]] device_kind device_type() const noexcept { return row().device; }
+    [[nodiscard]] std::int32_t device_index() const;
+    [[nodiscard]] std::int64_t device_resource_id() const;  ///< a stream; -1: none
+
+    // Facts.
+    /// The recorder's flag, or another thread at its end: it has a total, no children, and no self time.
+    [[nodiscard]] bool is_async() const;
+    [[nodiscard]] bool is_remote() const noexcept { return has(row_remote); }
+    [[nodiscard]] bool is_legacy() const noexcept { return has(row_legacy); }
+    [[nodiscard]] bool is_user_annotation() const noexcept;
+    [[nodiscard]] bool is_unfinished() const noexcept { return has(row_unfinished); }
+
+    // Time. One event's average is its total.
+    [[nodiscard]] std::int64_t cpu_time_total_ns() const;
+    [[nodiscard]] std::int64_t self_cpu_time_total_ns() const;
+    [[nodiscard]] std::int64_t device_time_total_ns() const;
+    [[nodiscard]] std::int64_t self_device_time_total_ns() const;
+    [[nodiscard]] std::int64_t cpu_time_ns() const { return cpu_time_total_ns(); }
+    [[nodiscard]] std::int64_t device_time_ns() const { return device_time_total_ns(); }
+    /// How the time divides of an event that may have been suspended; all zero of any other.
+    [[nodiscard]] time_split split() const;
+
+    // Memory and work.
+    [[nodiscard]] std::int64_t cpu_memory_usage() const;
+    [[nodiscard]] std::int64_t self_cpu_memory_usage() const;
+    [[nodiscard]] std::int64_t device_memory_usage() const;
+    [[nodiscard]] std::int64_t self_device_memory_usage() const;
+    [[nodiscard]] double flops() const;
+
+    [[nodiscard]] const event_row& row() const { return list_->rows[index_]; }
+    [[nodiscard]] const event_list& list() const noexcept { return *list_; }
+
+private:
+    [[nodiscard]] bool has(event_row_flags flag) const noexcept {
+        return (row().flags & flag) != 0;
+    }
+    [[nodiscard]] const event_extra& extra() const;
+    [[nodiscard]] const event_sums& sums() const;
+
+    const event_list* list_;
+    std::uint32_t index_;
+};
+
+/// Walks a list; `begin` and `end` below make it a range of function_event.
+class event_iterator {
+public:
+    using value_type = function_event;
+    using difference_type = std::ptrdiff_t;
+    event_iterator() = default;
+    event_iterator(const event_list& list, std::uint32_t index) noexcept
+        : list_(&list), index_(index) {}
+    function_event operator*() const { return {*list_, index_}; }
+    event_iterator& operator++() {
+        ++index_;
+        return *this;
+    }
+    event_iterator operator++(int) { return {*list_, index_++}; }
+    bool operator==(const event_iterator&) const = default;
+
+private:
+    const event_list* list_ = nullptr;
+    std::uint32_t index_ = 0;
+};
+
+[[nodiscard]] inline event_iterator begin(const event_list& list) { return {list, 0}; }
+[[nodiscard]] inline event_iterator end(const event_list& list) {
+    return {list, static_cast<std::uint32_t>(list.size())};
+}
+
+/// An event to be added by hand. Texts are copied.
+struct event_values {
+    std::string_view name{};
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    std::uint64_t thread = 1;
+    std::uint64_t process = 1;
+    std::int64_t node_id = -1;
+    activity what = activity::cpu_op;
+    bool is_async = false;
+    std::uint64_t external_id = 0;  ///< an op's own; of a device event and a runtime call, the op's
+    std::string_view stack{};
+    std::string_view input_shapes{};
+    std::string_view overload_name{};
+    std::int64_t sequence_number = -1;
+    std::uint64_t forward_thread = 0;
+    std::int64_t cpu_memory = 0;
+    std::int64_t device_memory = 0;
+    double flops = 0;
+};
+
+/// Adds the event and gives its index. What ran on a device follows from `what`; "ProfilerStep#7" becomes
+/// "ProfilerStep*". Throws std::bad_alloc and std::length_error.
+COROSCOPE_API std::uint32_t add_event(event_list& to, const event_values& added);
+
+}  // namespace coroscope::analysis
