@@ -62,7 +62,7 @@ int run_table(const table_command& asked) {
     if (!loaded) return exit_failure;
     const grouping by = parse_grouping(asked.group_by);
     const auto text =
-        render(asked, analysis::table_of(*loaded, by.key, asked.top_level, by.attribute));
+        render(asked, analysis::table_of(*loaded, by.key, by.attribute));
     if (!text) return usage_failure("--sort-by", text.error().message);
     return asked.data.format == output_format::text ? print_text(*text) : print(*text);
 }

@@ -21,13 +21,14 @@ using coroscope_tests::parse_json;
 const std::string hostile =
     "a\"b\\c\nd\te\x1b[31m\x01\x7f\xff\xc0\xaf\xed\xa0\x80 \xc2\x9bz,\xe2\x82\xac";
 
-event_average row_of(std::string name, std::uint64_t count, std::int64_t running_ns,
+function_event_avg row_of(std::string name, std::uint64_t count, std::int64_t running_ns,
                      std::int64_t self_ns) {
-    event_average row;
+    function_event_avg row;
     row.name = std::move(name);
     row.count = count;
-    row.running_ns = running_ns;
-    row.self_running_ns = self_ns;
+    row.cpu_time_total_ns = running_ns;
+    row.self_cpu_time_total_ns = self_ns;
+    row.wall_ns = running_ns;
     return row;
 }
 
@@ -36,7 +37,7 @@ table_input plain_input() {
     table_input input;
     input.rows = {row_of("handle", 2, 4'000'000, 2'500'000),
                   row_of("parse", 3, 1'500'000, 1'500'000)};
-    input.self_running_total_ns = 4'000'000;
+    input.self_cpu_time_total_ns = 4'000'000;
     return input;
 }
 
@@ -47,6 +48,7 @@ table_input task_input() {
     input.rows[0].suspended_ns = 10'000'000;
     input.rows[0].queued_ns = 250'000;
     input.rows[0].waiting_ns = 750'000;
+    input.rows[0].wall_ns = 15'000'000;
     return input;
 }
 
@@ -130,8 +132,8 @@ TEST_CASE("where a trace has tasks, the time off the processor stands before the
 TEST_CASE("what is unknown is printed as unknown, never as zero") {
     table_input input = task_input();
     input.rows[1].in_frame_count = input.rows[1].unknown_count = 3;
-    input.rows[1].running_ns = input.rows[1].self_running_ns = 0;
-    input.rows[1].waiting_ns = 9'000'000;
+    input.rows[1].cpu_time_total_ns = input.rows[1].self_cpu_time_total_ns = 0;
+    input.rows[1].waiting_ns = input.rows[1].wall_ns = 9'000'000;
     input.rows[0].unknown_count = 1;
     const std::string text = text_of(input);
     CHECK(text.find("     parse       unknown       unknown       unknown       unknown       "
@@ -249,8 +251,8 @@ TEST_CASE("CSV has the documented header, integers, and nothing where a figure i
     table_input input = task_input();
     input.rows[0].category = "db,io";
     input.rows[1].unknown_count = input.rows[1].in_frame_count = 3;
-    input.rows[1].running_ns = input.rows[1].self_running_ns = 0;
-    input.rows[1].waiting_ns = 9;
+    input.rows[1].cpu_time_total_ns = input.rows[1].self_cpu_time_total_ns = 0;
+    input.rows[1].waiting_ns = input.rows[1].wall_ns = 9;
     const auto csv = table_csv(input);
     REQUIRE(csv.has_value());
     CHECK(*csv == "name,category,count,total_ns,self_ns,suspended_ns,queued_ns,waiting_ns,wall_ns,"

@@ -250,7 +250,7 @@ TEST_SUITE("attributes") {
         std::string rows;
         for (const auto& row :
              analysis::key_averages(found.trace, analysis::average_key::attribute, "tenant")) {
-            rows += row.attribute == analysis::none ? "none" : found.trace.strings[row.attribute];
+            rows += row.group == analysis::none ? "none" : found.trace.strings[row.group];
             rows.append(" ").append(std::to_string(row.count)).append(", ");
         }
         CHECK(rows == "acme 2, initech 1, none 1, ");

@@ -5,7 +5,11 @@
 
 #include <coroscope/analysis/averages.hpp>           // IWYU pragma: export
 #include <coroscope/analysis/await_statistics.hpp>   // IWYU pragma: export
+#include <coroscope/analysis/build_tree.hpp>         // IWYU pragma: export
+#include <coroscope/analysis/event_list.hpp>         // IWYU pragma: export
+#include <coroscope/analysis/function_event.hpp>     // IWYU pragma: export
 #include <coroscope/analysis/load.hpp>               // IWYU pragma: export
+#include <coroscope/analysis/memory_records.hpp>     // IWYU pragma: export
 #include <coroscope/analysis/model.hpp>              // IWYU pragma: export
 #include <coroscope/analysis/percentiles.hpp>        // IWYU pragma: export
 #include <coroscope/analysis/result.hpp>             // IWYU pragma: export

@@ -38,7 +38,8 @@ enum class activity : std::uint8_t {
     synchronization,  ///< cuda_sync
     python_function,
     overhead,
-    other,  ///< has its own category's text
+    memory,  ///< made by build_tree: "[memory]", "[OutOfMemory]"
+    other,   ///< has its own category's text
 };
 
 /// Where an event ran.
@@ -161,7 +162,8 @@ public:
     std::string
         device_note;  ///< why they were not, for the table's header; empty where nothing is to be said
     trace_health health;
-    bool is_built = false;  ///< build_tree has run
+    bool is_built = false;           ///< build_tree has run
+    bool every_event_nests = false;  ///< set by build_tree: the file has none of torch's activities
 
     event_list() = default;
     event_list(event_list&&) noexcept = default;
@@ -180,6 +182,8 @@ public:
     /// The row's sums, made at their first use.
     COROSCOPE_API event_sums& sums_of(event_row& row);
 
+    /// Indices of texts are below it.
+    [[nodiscard]] std::size_t text_count() const noexcept { return texts_.size(); }
     [[nodiscard]] std::size_t size() const noexcept { return rows.size(); }
     [[nodiscard]] bool empty() const noexcept { return rows.empty(); }
 

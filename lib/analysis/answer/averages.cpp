@@ -10,20 +10,21 @@
 namespace coroscope::analysis {
 namespace {
 
-void add(event_average& sum, const event& added, const trace& loaded) {
+void add(function_event_avg& sum, const event& added, const trace& loaded) {
     const std::int64_t wall_ns = added.end_ns - added.start_ns;
     sum.min_wall_ns = sum.count == 0 ? wall_ns : std::min(sum.min_wall_ns, wall_ns);
     sum.max_wall_ns = std::max(sum.max_wall_ns, wall_ns);
+    sum.wall_ns += wall_ns;
     ++sum.count;
-    sum.self_running_ns += added.self_running_ns;
+    sum.self_cpu_time_total_ns += added.self_running_ns;
     sum.in_frame_count += (added.flags & event_in_frame) != 0 ? 1 : 0;
     sum.unknown_count += (added.flags & event_suspension_unknown) != 0 ? 1 : 0;
     if (added.detail == none) [[likely]] {
-        sum.running_ns += wall_ns;
+        sum.cpu_time_total_ns += wall_ns;
         return;
     }
     const time_split& time = loaded.details[added.detail].time;
-    sum.running_ns += time.running_ns;
+    sum.cpu_time_total_ns += time.running_ns;
     sum.suspended_ns += time.suspended_ns;
     sum.queued_ns += time.queued_ns;
     sum.waiting_ns += time.waiting_ns;
@@ -34,7 +35,7 @@ struct row_key {
     std::string_view category;
     std::string_view file;
     std::uint32_t line = 0;
-    std::uint32_t attribute = none;
+    std::uint32_t group = none;
     bool operator==(const row_key&) const = default;
 };
 
@@ -42,12 +43,12 @@ struct row_key_hash {
     std::size_t operator()(const row_key& key) const {
         const std::hash<std::string_view> hash;
         return hash(key.name) ^ (hash(key.category) * 31) ^ (hash(key.file) * 127) ^
-               (key.line * std::size_t{8191}) ^ (key.attribute * std::size_t{131'071});
+               (key.line * std::size_t{8191}) ^ (key.group * std::size_t{131'071});
     }
 };
 
 // Events of one site nearly always make one row, so the row is looked up once per site and name; with
-// attributes, each time that the site's events carry another.
+// attributes, each time that the site's events have another.
 class row_table {
 public:
     row_table(const trace& loaded, average_key key, std::string_view attribute)
@@ -58,26 +59,38 @@ public:
 
     void take(const event& added) {
         const std::size_t site = std::min<std::size_t>(added.site, loaded_.sites.size());
-        const std::uint32_t attribute = key_ == average_key::attribute ? added.attribute : none;
+        const std::uint32_t group = group_of(added);
         site_row& found = rows_of_sites_[site];
-        if (found.name != added.name || found.attribute != attribute) [[unlikely]]
-            found = find_row(site, attribute, added);
+        if (found.name != added.name || found.group != group) [[unlikely]]
+            found = find_row(site, group, added);
         add(rows_[found.row], added, loaded_);
     }
 
-    std::vector<event_average> rows() { return std::move(rows_); }
+    std::vector<function_event_avg> rows() { return std::move(rows_); }
 
 private:
-    // The row of a site's events that have this name and attribute.
+    // The row of a site's events that have this name, and these attributes, task or thread.
     struct site_row {
         std::size_t row = 0;
         std::uint32_t name = none;
-        std::uint32_t attribute = none;
+        std::uint32_t group = none;
     };
 
-    site_row find_row(std::size_t site, std::uint32_t attribute, const event& added) {
-        row_key key{loaded_.strings[added.name], {}, {}, 0, none};
-        if (attribute != none) key.attribute = attribute_value(loaded_, attribute, attribute_);
+    [[nodiscard]] std::uint32_t group_of(const event& added) const {
+        switch (key_) {
+            case average_key::attribute: return added.attribute;
+            case average_key::task: return added.task;
+            case average_key::thread: return added.thread;
+            case average_key::name:
+            case average_key::source_line: break;
+        }
+        return none;
+    }
+
+    site_row find_row(std::size_t site, std::uint32_t group, const event& added) {
+        row_key key{loaded_.strings[added.name], {}, {}, 0, group};
+        if (key_ == average_key::attribute && group != none)
+            key.group = attribute_value(loaded_, group, attribute_);
         if (site < loaded_.sites.size()) {
             const site_info& info = loaded_.sites[site];
             key.category = info.category;
@@ -88,34 +101,35 @@ private:
         }
         const auto [place, is_new] = known_.try_emplace(key, rows_.size());
         if (is_new) {
-            event_average& row = rows_.emplace_back();
+            function_event_avg& row = rows_.emplace_back();
             row.name = key.name;
             row.category = key.category;
-            row.attribute = key.attribute;
+            row.group = key.group;
             row.site = added.site;
+            row.has_parent = added.parent != none;
         }
-        return {place->second, added.name, attribute};
+        return {place->second, added.name, group};
     }
 
     const trace& loaded_;
     average_key key_;
     std::string_view attribute_;
-    std::vector<event_average> rows_;
+    std::vector<function_event_avg> rows_;
     std::unordered_map<row_key, std::size_t, row_key_hash> known_;
     std::vector<site_row> rows_of_sites_;  // the last entry is for events without a site
 };
 
 }  // namespace
 
-std::vector<event_average> key_averages(const trace& loaded, average_key key,
-                                        std::string_view attribute) {
+std::vector<function_event_avg> key_averages(const trace& loaded, average_key key,
+                                             std::string_view attribute) {
     row_table table(loaded, key, attribute);
     for (const event& added : loaded.events) table.take(added);
     return table.rows();
 }
 
-event_average total_average(const trace& loaded) {
-    event_average total;
+function_event_avg total_average(const trace& loaded) {
+    function_event_avg total;
     total.name = "Total";
     for (const event& added : loaded.events) add(total, added, loaded);
     return total;

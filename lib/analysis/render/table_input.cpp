@@ -1,73 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/table.hpp>
 
-#include <set>
+#include <algorithm>
 #include <string_view>
-#include <tuple>
-#include <unordered_set>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "places.hpp"
 
 namespace coroscope::analysis {
 namespace {
 
-/// What the averages of `key` tell apart, without the copies.
-using row_key = std::tuple<std::string_view, std::string_view, std::string_view, std::uint32_t>;
+using group_value = std::optional<std::string>;
 
-row_key key_of(std::string_view name, std::string_view category, const site_info* site,
-               average_key key) {
-    if (key != average_key::source_line || site == nullptr) return {name, category, {}, 0};
-    return {name, category, site->file, site->line};
+group_value task_name(const trace& loaded, std::uint32_t task) {
+    if (task >= loaded.tasks.size()) return std::nullopt;
+    const task_info& info = loaded.tasks[task];
+    return fmt::format("{} ({})", render::site_name(loaded, info.spawn_site), info.id);
 }
 
-/// Keys whose first event has a parent, which is torch's rule for averages.
-std::set<row_key> inner_keys(const trace& loaded, average_key key) {
-    std::set<row_key> inner;
-    std::set<row_key> seen;
-    std::unordered_set<std::uint64_t> seen_pairs;  // spares most events the look at their strings
-    for (const event& each : loaded.events) {
-        if (!seen_pairs.insert((std::uint64_t{each.name} << 32U) | each.site).second) continue;
-        if (each.name >= loaded.strings.size()) continue;
-        const site_info* site = render::find_site(loaded, each.site);
-        const std::string_view category =
-            site ? std::string_view(site->category) : std::string_view();
-        const row_key found = key_of(loaded.strings[each.name], category, site, key);
-        if (seen.insert(found).second && each.parent != none) inner.insert(found);
+void group_by(table_input& input, std::string heading, std::string column, const auto& value_of) {
+    input.group = std::move(heading);
+    input.group_column = std::move(column);
+    for (const function_event_avg& row : input.rows)
+        input.group_values.push_back(row.group == none ? group_value() : value_of(row.group));
+}
+
+void name_groups(table_input& input, const trace& loaded, average_key key,
+                 std::string_view attribute) {
+    switch (key) {
+        case average_key::attribute:
+            return group_by(
+                input, std::string(attribute), "attr:" + std::string(attribute),
+                [&](std::uint32_t string) { return group_value(loaded.strings[string]); });
+        case average_key::task:
+            return group_by(input, "Task", "task",
+                            [&](std::uint32_t task) { return task_name(loaded, task); });
+        case average_key::thread:
+            return group_by(input, "Thread", "thread", [&](std::uint32_t thread) {
+                return group_value(render::thread_name(loaded, thread));
+            });
+        case average_key::name:
+        case average_key::source_line: break;
     }
-    return inner;
 }
 
-void drop_inner(table_input& input, const trace& loaded, average_key key) {
-    const std::set<row_key> inner = inner_keys(loaded, key);
-    std::erase_if(input.rows, [&](const event_average& row) {
-        return inner.contains(
-            key_of(row.name, row.category, render::find_site(loaded, row.site), key));
-    });
+void name_places(table_input& input, const trace& loaded) {
+    for (const function_event_avg& row : input.rows) {
+        const site_info* site = render::find_site(loaded, row.site);
+        input.places.push_back(site ? render::place_of(*site) : std::string());
+    }
 }
 
-void name_values(table_input& input, const trace& loaded, std::string_view attribute) {
-    input.attribute = attribute;
-    for (const event_average& row : input.rows)
-        input.attribute_values.push_back(
-            row.attribute < loaded.strings.size() ? loaded.strings[row.attribute] : std::string());
+std::string lane_name(const event_list& events, std::uint32_t thread) {
+    const event_thread& lane = events.threads[thread];
+    const std::string id =
+        fmt::format("{}/{}", events.text(lane.process), events.text(lane.thread));
+    return lane.name.empty() ? id : fmt::format("{} ({})", lane.name, id);
 }
 
 }  // namespace
 
-table_input table_of(const trace& loaded, average_key key, bool top_level_only,
-                     std::string_view attribute) {
+table_input table_of(const trace& loaded, average_key key, std::string_view attribute) {
     table_input input;
     input.rows = key_averages(loaded, key, attribute);
-    input.self_running_total_ns = total_average(loaded).self_running_ns;
+    input.self_cpu_time_total_ns = total_average(loaded).self_cpu_time_total_ns;
     input.has_tasks = !loaded.tasks.empty();
     input.health = loaded.health;
-    if (top_level_only) drop_inner(input, loaded, key);
-    if (key == average_key::attribute) name_values(input, loaded, attribute);
-    if (key != average_key::source_line) return input;
-    for (const event_average& row : input.rows) {
-        const site_info* site = render::find_site(loaded, row.site);
-        input.places.push_back(site ? render::place_of(*site) : std::string());
+    name_groups(input, loaded, key, attribute);
+    if (key == average_key::source_line) name_places(input, loaded);
+    return input;
+}
+
+table_input table_of(const event_list& events, const grouping& by) {
+    table_input input;
+    input.rows = key_averages(events, by);
+    input.self_cpu_time_total_ns = self_cpu_time_total_ns(events);
+    input.self_device_time_total_ns = self_device_time_total_ns(events);
+    if (!events.use_device.empty()) input.device = events.use_device;
+    input.device_note = events.device_note;
+    input.device_rows = by.select == event_selection::device;
+    input.memory_profile = events.memory_profile;
+    input.health = events.health;
+    if (by.by_thread) {
+        group_by(input, "Thread", "thread", [&](std::uint32_t thread) {
+            return thread < events.threads.size() ? group_value(lane_name(events, thread))
+                                                  : group_value();
+        });
     }
     return input;
 }

@@ -17,9 +17,23 @@ namespace coroscope::analysis::render {
 
 /// A sum over a row's events that leaves out those of which it is unknown. Empty where it is
 /// unknown of all of them.
-[[nodiscard]] optional_ns known_sum(const event_average& row, std::int64_t sum_ns);
+[[nodiscard]] optional_ns known_sum(const function_event_avg& row, std::int64_t sum_ns);
 
-/// Running time per event of which it is known.
-[[nodiscard]] optional_ns running_average(const event_average& row);
+/// Time on the CPU per event of which it is known.
+[[nodiscard]] optional_ns cpu_average(const function_event_avg& row);
+
+/// As an integer, as far as one holds it.
+[[nodiscard]] std::int64_t whole_flops(const function_event_avg& row);
+
+// What the rows have, and so which columns stand in the table.
+[[nodiscard]] bool has_tasks(const table_input& input);
+[[nodiscard]] bool has_places(const table_input& input);
+[[nodiscard]] bool has_device_time(const table_input& input);
+[[nodiscard]] bool has_device_memory(const table_input& input);
+[[nodiscard]] bool has_nodes(const table_input& input);
+[[nodiscard]] bool has_overloads(const table_input& input);
+[[nodiscard]] bool has_shapes(const table_input& input);
+[[nodiscard]] bool has_stacks(const table_input& input);
+[[nodiscard]] bool has_flops(const table_input& input);
 
 }  // namespace coroscope::analysis::render

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// mem_records_acc: the memory records of an interval, found by bisection (torch: MemRecordsAcc).
+
+#include <cstdint>
+#include <vector>
+
+#include <coroscope/analysis/event_list.hpp>
+#include <coroscope/analysis/model.hpp>
+#include <coroscope/detail/export.hpp>
+
+namespace coroscope::analysis {
+
+/// A value; const access is safe on any thread.
+class COROSCOPE_API mem_records_acc {
+public:
+    /// The records are ordered by time; those of one time keep their order.
+    explicit mem_records_acc(std::vector<memory_record> records);
+
+    /// Positions of the records from start to end, both ends included.
+    [[nodiscard]] index_range in_interval(std::int64_t start_ns, std::int64_t end_ns) const;
+    /// Precondition: position < size().
+    [[nodiscard]] const memory_record& operator[](std::uint32_t position) const {
+        return records_[position];
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
+
+    /// Net bytes of these records; what failed allocates nothing.
+    [[nodiscard]] std::int64_t bytes(index_range of, device_kind device) const;
+
+private:
+    struct totals {
+        std::int64_t cpu = 0;
+        std::int64_t device = 0;
+    };
+    std::vector<memory_record> records_;
+    std::vector<totals> before_;  // net bytes of all records before that position
+};
+
+}  // namespace coroscope::analysis

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The averages of an event_list.
+
+#include <coroscope/analysis/averages.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+
+namespace coroscope::analysis {
+namespace {
+
+bool ran_on_device(const event_row& row) {
+    return row.what == activity::kernel || row.what == activity::gpu_memcpy ||
+           row.what == activity::gpu_memset;
+}
+
+bool is_cpu_row(const event_row& row, bool every) {
+    if (row.device != device_kind::cpu || row.what == activity::memory) return false;
+    return every || row.what == activity::cpu_op || row.what == activity::user_annotation ||
+           row.what == activity::runtime;
+}
+
+bool is_selected(const event_row& row, event_selection select, bool every) {
+    if ((row.flags & row_hidden) != 0) return false;
+    switch (select) {
+        case event_selection::cpu: return is_cpu_row(row, every);
+        case event_selection::device: return ran_on_device(row);
+        case event_selection::all: break;
+    }
+    return is_cpu_row(row, every) || ran_on_device(row) ||
+           row.what == activity::gpu_user_annotation || row.what == activity::memory;
+}
+
+std::string category_of(const function_event& event) {
+    return std::string(event.activity_type() == activity::other
+                           ? event.category()
+                           : activity_name(event.activity_type()));
+}
+
+void copy_identity(function_event_avg& row, const function_event& first) {
+    row.name = first.name();
+    row.category = category_of(first);
+    row.what = first.activity_type();
+    row.device = first.device_type();
+    row.is_async = first.is_async();
+    row.is_remote = first.is_remote();
+    row.is_legacy = first.is_legacy();
+    row.is_user_annotation = first.is_user_annotation();
+    row.has_parent = first.cpu_parent().has_value();
+    row.node_id = first.node_id();
+}
+
+void add_length(function_event_avg& sum, std::int64_t wall_ns) {
+    sum.min_wall_ns = sum.count == 0 ? wall_ns : std::min(sum.min_wall_ns, wall_ns);
+    sum.max_wall_ns = std::max(sum.max_wall_ns, wall_ns);
+    sum.wall_ns += wall_ns;
+    ++sum.count;
+}
+
+void add_split(function_event_avg& sum, const time_split& split) {
+    if (split.wall_ns() == 0) return;
+    ++sum.in_frame_count;
+    sum.suspended_ns += split.suspended_ns;
+    sum.queued_ns += split.queued_ns;
+    sum.waiting_ns += split.waiting_ns;
+}
+
+void add_figures(function_event_avg& sum, const function_event& added) {
+    add_length(sum, added.time_range().elapsed_ns());
+    add_split(sum, added.split());
+    sum.cpu_time_total_ns += added.cpu_time_total_ns();
+    sum.self_cpu_time_total_ns += added.self_cpu_time_total_ns();
+    sum.device_time_total_ns += added.device_time_total_ns();
+    sum.self_device_time_total_ns += added.self_device_time_total_ns();
+    sum.cpu_memory_usage += added.cpu_memory_usage();
+    sum.self_cpu_memory_usage += added.self_cpu_memory_usage();
+    sum.device_memory_usage += added.device_memory_usage();
+    sum.self_device_memory_usage += added.self_device_memory_usage();
+    sum.flops += added.flops();
+}
+
+/// The same of what most events are: on the CPU, with nothing rare about them.
+bool add_plain(function_event_avg& sum, const event_row& row) {
+    if (row.extra != none || row.sums != none || row.device != device_kind::cpu) return false;
+    const std::int64_t wall_ns = row.end_ns - row.start_ns;
+    add_length(sum, wall_ns);
+    sum.cpu_time_total_ns += wall_ns;
+    if ((row.flags & row_async) == 0) sum.self_cpu_time_total_ns += wall_ns - row.children_ns;
+    return true;
+}
+
+struct row_key {
+    std::uint32_t name = none;
+    std::uint32_t category = none;  // of what is no torch activity
+    std::uint32_t overload = none;
+    std::uint32_t shapes = none;
+    std::uint32_t stack = none;  // index into the cut stacks
+    std::uint32_t thread = none;
+    std::int64_t node_id = -1;
+    activity what = activity::other;
+    device_kind device = device_kind::cpu;
+    std::uint16_t flags = 0;
+    bool operator==(const row_key&) const = default;
+};
+
+struct row_key_hash {
+    std::size_t operator()(const row_key& key) const {
+        std::size_t hash = key.name;
+        for (const std::size_t part :
+             {std::size_t{key.category}, std::size_t{key.overload}, std::size_t{key.shapes},
+              std::size_t{key.stack}, std::size_t{key.thread},
+              static_cast<std::size_t>(key.node_id),
+              static_cast<std::size_t>(key.what) << 8U | static_cast<std::size_t>(key.device),
+              std::size_t{key.flags}})
+            hash = (hash ^ part) * 0x9e37'79b9'7f4a'7c15ULL;
+        return hash ^ (hash >> 32U);
+    }
+};
+
+/// Stacks cut to their first frames, each known by a number.
+class cut_stacks {
+public:
+    cut_stacks(const event_list& events, std::size_t frames) : events_(events), frames_(frames) {}
+
+    std::uint32_t find(std::uint32_t stack) {
+        if (frames_ == 0 || stack == none) return none;
+        const auto [place, is_new] = by_text_.try_emplace(stack, none);
+        if (is_new) place->second = number(first_frames(events_.text(stack)));
+        return place->second;
+    }
+    [[nodiscard]] std::string_view text(std::uint32_t number) const {
+        return number < texts_.size() ? texts_[number] : std::string_view();
+    }
+
+private:
+    [[nodiscard]] std::string_view first_frames(std::string_view stack) const {
+        std::size_t end = 0;
+        for (std::size_t frame = 0; frame < frames_ && end < stack.size(); ++frame)
+            end = std::min(stack.find('\n', end), stack.size() - 1) + 1;
+        stack = stack.substr(0, end);
+        if (stack.ends_with('\n')) stack.remove_suffix(1);
+        return stack;
+    }
+    std::uint32_t number(std::string_view text) {
+        if (text.empty()) return none;
+        const auto [place, is_new] =
+            numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+        if (is_new) texts_.push_back(text);
+        return place->second;
+    }
+
+    const event_list& events_;
+    std::size_t frames_;
+    std::unordered_map<std::uint32_t, std::uint32_t> by_text_;
+    std::unordered_map<std::string_view, std::uint32_t> numbers_;
+    std::vector<std::string_view> texts_;
+};
+
+// Events of one name nearly always make one row, so the row that a name had last is tried first.
+class row_table {
+public:
+    row_table(const event_list& events, const grouping& by)
+        : events_(events),
+          by_(by),
+          stacks_(events, by.stack_frames),
+          last_rows_(events.text_count(), none) {}
+
+    void take(std::uint32_t index) {
+        const event_row& row = events_.rows[index];
+        if (!is_selected(row, by_.select, events_.every_event_nests)) return;
+        function_event_avg& sum = rows_[find_row(index, row)];
+        if (!add_plain(sum, row)) add_figures(sum, {events_, index});
+    }
+
+    std::vector<function_event_avg> rows() { return std::move(rows_); }
+
+private:
+    std::uint32_t find_row(std::uint32_t index, const event_row& row) {
+        const row_key key = key_of(index, row);
+        if (row.name >= last_rows_.size()) return known_row(index, key);
+        std::uint32_t& last = last_rows_[row.name];
+        if (last == none || keys_[last] != key) last = known_row(index, key);
+        return last;
+    }
+
+    std::uint32_t known_row(std::uint32_t index, const row_key& key) {
+        const auto [place, is_new] =
+            known_.try_emplace(key, static_cast<std::uint32_t>(rows_.size()));
+        if (is_new) add_row(index, key);
+        return place->second;
+    }
+
+    void add_row(std::uint32_t index, const row_key& key) {
+        keys_.push_back(key);
+        function_event_avg& row = rows_.emplace_back();
+        copy_identity(row, {events_, index});
+        row.overload_name = events_.text(key.overload);
+        row.input_shapes = events_.text(key.shapes);
+        row.stack = stacks_.text(key.stack);
+        row.group = key.thread;
+    }
+
+    row_key key_of(std::uint32_t index, const event_row& row) {
+        row_key key;
+        key.name = row.name;
+        key.what = row.what;
+        key.device = row.device;
+        key.flags = row.flags & (row_legacy | row_user_annotation);
+        if (row.what == activity::other) key.category = row.category;
+        if (by_.by_thread) key.thread = row.thread;
+        if (row.thread < events_.threads.size()) key.node_id = events_.threads[row.thread].node_id;
+        if (row.extra == none) return key;
+        const event_extra& extra = events_.extras[row.extra];
+        key.node_id = function_event(events_, index).node_id();
+        if (by_.by_overload_name) key.overload = extra.overload_name;
+        if (by_.by_input_shape) key.shapes = extra.input_shapes;
+        key.stack = stacks_.find(extra.stack);
+        return key;
+    }
+
+    const event_list& events_;
+    grouping by_;
+    cut_stacks stacks_;
+    std::vector<std::uint32_t> last_rows_;  // by name
+    std::vector<row_key> keys_;             // of rows_
+    std::vector<function_event_avg> rows_;
+    std::unordered_map<row_key, std::uint32_t, row_key_hash> known_;
+};
+
+}  // namespace
+
+bool function_event_avg::add(const function_event& added) {
+    if (count == 0 && name.empty()) {
+        copy_identity(*this, added);
+        overload_name = added.overload_name();
+        input_shapes = added.input_shapes();
+        stack = added.stack();
+    }
+    if (name != added.key()) return false;
+    add_figures(*this, added);
+    return true;
+}
+
+bool function_event_avg::add(const function_event_avg& added) {
+    if (count == 0 && name.empty()) {
+        *this = added;
+        return true;
+    }
+    if (name != added.name) return false;
+    sum_up(added);
+    return true;
+}
+
+void function_event_avg::sum_up(const function_event_avg& added) {
+    if (added.count == 0) return;
+    min_wall_ns = count == 0 ? added.min_wall_ns : std::min(min_wall_ns, added.min_wall_ns);
+    max_wall_ns = std::max(max_wall_ns, added.max_wall_ns);
+    count += added.count;
+    in_frame_count += added.in_frame_count;
+    unknown_count += added.unknown_count;
+    cpu_time_total_ns += added.cpu_time_total_ns;
+    self_cpu_time_total_ns += added.self_cpu_time_total_ns;
+    device_time_total_ns += added.device_time_total_ns;
+    self_device_time_total_ns += added.self_device_time_total_ns;
+    suspended_ns += added.suspended_ns;
+    queued_ns += added.queued_ns;
+    waiting_ns += added.waiting_ns;
+    wall_ns += added.wall_ns;
+    cpu_memory_usage += added.cpu_memory_usage;
+    self_cpu_memory_usage += added.self_cpu_memory_usage;
+    device_memory_usage += added.device_memory_usage;
+    self_device_memory_usage += added.self_device_memory_usage;
+    flops += added.flops;
+}
+
+std::vector<function_event_avg> key_averages(const event_list& events, const grouping& by) {
+    row_table table(events, by);
+    for (std::uint32_t index = 0; index < events.rows.size(); ++index) table.take(index);
+    return table.rows();
+}
+
+function_event_avg total_average(const event_list& events) {
+    function_event_avg total;
+    total.name = "Total";
+    for (const function_event_avg& row : key_averages(events)) total.sum_up(row);
+    return total;
+}
+
+std::int64_t self_cpu_time_total_ns(const event_list& events) {
+    std::int64_t sum_ns = 0;
+    for (const event_row& row : events.rows) {
+        const bool counts = is_selected(row, event_selection::cpu, events.every_event_nests) &&
+                            (row.flags & row_async) == 0;
+        if (counts) sum_ns += row.end_ns - row.start_ns - row.children_ns;
+    }
+    return sum_ns;
+}
+
+std::int64_t self_device_time_total_ns(const event_list& events) {
+    std::int64_t sum_ns = 0;
+    for (const event_row& row : events.rows) {
+        if (is_selected(row, event_selection::device, false) && (row.flags & row_async) == 0)
+            sum_ns += row.end_ns - row.start_ns;
+    }
+    return sum_ns;
+}
+
+}  // namespace coroscope::analysis

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/analysis/build_tree.hpp>
+
+#include <algorithm>
+
+#include "tree_steps.hpp"
+
+namespace coroscope::analysis {
+namespace events {
+namespace {
+
+bool is_torch_activity(const event_row& row) {
+    return row.device != device_kind::cpu || row.what == activity::cpu_op ||
+           row.what == activity::user_annotation || row.what == activity::runtime;
+}
+
+}  // namespace
+
+bool takes_part(const event_row& row, bool every) noexcept {
+    if (row.device != device_kind::cpu || row.what == activity::memory) return false;
+    if ((row.flags & (row_async | row_hidden)) != 0) return false;
+    return every || is_torch_activity(row);
+}
+
+void mark_async(event_list& list) {
+    for (event_row& row : list.rows) {
+        if (row.extra == none) continue;
+        const std::uint32_t end_thread = list.extras[row.extra].end_thread;
+        if (end_thread != none && end_thread != row.thread) row.flags |= row_async;
+    }
+}
+
+void sum_children(event_list& list) {
+    for (event_row& row : list.rows)
+        if (row.device != device_kind::cpu && row.parent != none)
+            list.sums_of(list.rows[row.parent]).kernels_ns += row.end_ns - row.start_ns;
+    for (std::size_t at = list.rows.size(); at-- > 0;) {
+        const event_row& row = list.rows[at];
+        if (row.parent == none || row.device != device_kind::cpu) continue;
+        event_row& parent = list.rows[row.parent];
+        parent.children_ns += row.end_ns - row.start_ns;
+        if (row.sums == none) continue;
+        const event_sums mine = list.sums[row.sums];
+        event_sums& theirs = list.sums_of(parent);
+        theirs.children_device_ns += mine.kernels_ns + mine.children_device_ns;
+        theirs.children_cpu_memory += mine.cpu_memory;
+        theirs.children_device_memory += mine.device_memory;
+    }
+}
+
+}  // namespace events
+
+void build_tree(event_list& list) {
+    if (list.is_built) return;
+    list.every_event_nests =
+        std::none_of(list.rows.begin(), list.rows.end(), events::is_torch_activity);
+    events::mark_async(list);
+    events::order_rows(list);
+    events::link_memory(list);
+    events::find_parents(list);
+    const std::vector<std::uint32_t> kept_as = events::fold_duplicates(list);
+    events::link_devices(list, kept_as);
+    events::drop_folded(list, kept_as);
+    events::sum_children(list);
+    events::set_backward_stacks(list);
+    list.is_built = true;
+}
+
+}  // namespace coroscope::analysis
