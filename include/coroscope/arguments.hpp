@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include <coroscope/detail/export.hpp>
+#include <coroscope/detail/scope_facts.hpp>
 
 namespace coroscope {
 
@@ -36,12 +37,17 @@ public:
     const char* data() const noexcept { return buffer_; }
     std::size_t size() const noexcept { return size_; }
     bool cut() const noexcept { return cut_; }
+    /// The text with a NUL behind it.
+    const char* terminated() noexcept {
+        buffer_[size_] = '\0';
+        return buffer_;
+    }
 
 private:
     static constexpr std::size_t capacity = 1024;
     std::size_t size_ = 0;
     bool cut_ = false;
-    char buffer_[capacity];
+    char buffer_[capacity + 1];
 };
 
 namespace detail {
@@ -84,6 +90,23 @@ void write_argument(argument_writer& writer, const T& value) noexcept {
     } else {
         writer.unknown();
     }
+}
+
+/// All of them, with commas between.
+template <class... Arguments>
+void write_arguments(argument_writer& writer, const Arguments&... arguments) noexcept {
+    bool first = true;
+    ((first ? void(first = false) : writer.text(", ", 2), write_argument(writer, arguments)), ...);
+}
+
+/// Calls `use` with a source of these values, which it may ask for them.
+template <class Use, class... Arguments>
+void with_values(const Use& use, const Arguments&... arguments) noexcept {
+    const auto write = [&](argument_writer& to) noexcept { write_arguments(to, arguments...); };
+    use(value_source{[](argument_writer& to, const void* values) noexcept {
+                         (*static_cast<const decltype(write)*>(values))(to);
+                     },
+                     &write});
 }
 
 }  // namespace detail

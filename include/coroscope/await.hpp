@@ -45,7 +45,8 @@ public:
 
     template <class Promise>
     auto await_suspend(std::coroutine_handle<Promise> handle) {
-        detail::begin_scope(start_);
+        detail::begin_scope(
+            start_, [](detail::scope_start* slow) noexcept { detail::begin_unobserved(slow); });
         // Nothing of *this may be touched after the inner call succeeded: the coroutine may already
         // run elsewhere. Where it throws or returns false, nobody else can have resumed it.
         unsuspend guard{&start_.ticks};
@@ -115,7 +116,7 @@ public:
             detail::end_scope(*site_, &start_);
     }
 
-    void begin() noexcept { detail::begin_scope(start_); }
+    void begin() noexcept { detail::begin_scope(start_, *site_); }
     site& where() const noexcept { return *site_; }
 
 private:

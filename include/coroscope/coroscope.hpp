@@ -13,6 +13,7 @@
 #include <coroscope/future_adaptor.hpp>
 #include <coroscope/instrumented.hpp>
 #include <coroscope/macro.hpp>
+#include <coroscope/observer.hpp>
 #include <coroscope/profile.hpp>
 #include <coroscope/propagate.hpp>
 #include <coroscope/range.hpp>

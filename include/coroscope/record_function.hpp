@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <coroscope/arguments.hpp>
 #include <coroscope/config.hpp>
 #include <coroscope/detail/range_start.hpp>
 #include <coroscope/range.hpp>
@@ -40,28 +41,31 @@ class record_function {
 public:
     record_function() noexcept = default;
 
-    /// Begins. `label` is anything with data() and size(), or a C string.
-    template <class Label>
-    explicit record_function(const Label& label) noexcept {
-        begin(label);
+    /// Begins. `label` is anything with data() and size(), or a C string. Observers that need inputs see
+    /// the values of `inputs`, as COROSCOPE_ARGS shows them.
+    template <class Label, class... Inputs>
+    explicit record_function(const Label& label, const Inputs&... inputs) noexcept {
+        begin_as(detail::range_form::block, label, inputs...);
     }
     record_function(const record_function&) = delete;
     record_function& operator=(const record_function&) = delete;
     ~record_function() { finish(true); }
 
     /// Begins the range; one that is open is ended first.
-    template <class Label>
-    void begin(const Label& label) noexcept {
+    template <class Label, class... Inputs>
+    void begin(const Label& label, const Inputs&... inputs) noexcept {
         finish(false);
-        open_ = true;
-        if (COROSCOPE_ENABLED == 0 || !detail::is_recording()) [[likely]]
+        begin_as(detail::range_form::by_hand, label, inputs...);
+    }
+
+    /// What the range results in, for observers that need outputs: as text, before its end.
+    template <class... Outputs>
+    void outputs(const Outputs&... outputs) const noexcept {
+        if (!detail::is_observed(range_.start)) [[likely]]
             return;
-        if constexpr (std::is_convertible_v<const Label&, const char*>) {
-            const char* text = label;
-            detail::begin_range(range_, text, __builtin_strlen(text));
-        } else {
-            detail::begin_range(range_, label.data(), label.size());
-        }
+        detail::with_values(
+            [this](const detail::value_source& values) { detail::offer_outputs(range_, values); },
+            outputs...);
     }
 
     /// Ends the range now, on this thread, and runs its end callbacks.
@@ -82,17 +86,52 @@ public:
         return shared_;
     }
 
-    /// A callable that records a range of this label around each call. The label must outlive it.
+    /// A callable that records a range of this label around each call; arguments and result are its
+    /// inputs and outputs. The label must outlive it.
     template <class Callable>
     static auto of(const char* label, Callable callable) {
         return
             [label, callable = std::move(callable)](auto&&... arguments) mutable -> decltype(auto) {
-                const record_function range(label);
-                return callable(static_cast<decltype(arguments)&&>(arguments)...);
+                const record_function range(label, arguments...);
+                using result = decltype(callable(static_cast<decltype(arguments)&&>(arguments)...));
+                if constexpr (std::is_void_v<result> || !std::is_move_constructible_v<result>) {
+                    return callable(static_cast<decltype(arguments)&&>(arguments)...);
+                } else {
+                    result given = callable(static_cast<decltype(arguments)&&>(arguments)...);
+                    range.outputs(given);
+                    return given;
+                }
             };
     }
 
 private:
+    template <class Label, class... Inputs>
+    void begin_as(detail::range_form form, const Label& label, const Inputs&... inputs) noexcept {
+        open_ = true;
+        if (COROSCOPE_ENABLED == 0 || !detail::wants_scopes(detail::load_gate())) [[likely]]
+            return;
+        if constexpr (std::is_convertible_v<const Label&, const char*>) {
+            const char* text = label;
+            begin_range(form, text, __builtin_strlen(text), inputs...);
+        } else {
+            begin_range(form, label.data(), label.size(), inputs...);
+        }
+    }
+
+    template <class... Inputs>
+    void begin_range(detail::range_form form, const char* text, std::size_t size,
+                     const Inputs&... inputs) noexcept {
+        if constexpr (sizeof...(inputs) == 0) {
+            detail::begin_range(range_, text, size, form, nullptr);
+        } else {
+            detail::with_values(
+                [&](const detail::value_source& values) {
+                    detail::begin_range(range_, text, size, form, &values);
+                },
+                inputs...);
+        }
+    }
+
     void finish(bool died) noexcept {
         if (!open_) return;
         open_ = false;

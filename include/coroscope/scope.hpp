@@ -8,6 +8,7 @@
 // system call; 16 bytes of frame in a coroutine.
 
 #include <coroscope/config.hpp>
+#include <coroscope/detail/scope_facts.hpp>
 #include <coroscope/detail/thread_state.hpp>
 #include <coroscope/site.hpp>
 
@@ -17,26 +18,47 @@ namespace coroscope::detail {
 /// one word.
 struct scope_start {
     std::uint64_t ticks;  ///< 0: nothing was recording when the scope began
-    std::uint64_t mark;   ///< task and thread of the start
+    std::uint64_t mark;   ///< task and thread of the start; of an observed scope its observation
 };
+
+/// The ticks of a scope that observers see: no clock shows them, and no duration from them is short, so that the
+/// end goes the slow way.
+inline constexpr std::uint64_t observed_ticks = std::uint64_t{1} << 63;
+
+[[gnu::always_inline]] inline bool is_observed(const scope_start& start) noexcept {
+    return start.ticks == observed_ticks;
+}
 
 /// Records a scope that ends now. `start` is where the scope lives: in the frame of a coroutine or
 /// on the stack, which tells whether it may have been suspended.
 COROSCOPE_API COROSCOPE_NO_PLT void end_scope(site& where, const scope_start* start) noexcept;
 
-/// Begins a scope the careful way: an unregistered thread or a machine without a usable counter.
-COROSCOPE_API void begin_scope_slow(scope_start* start) noexcept;
+/// Begins a scope the careful way: an unregistered thread, a machine without a usable counter, or a scope
+/// that somebody observes.
+COROSCOPE_API void begin_scope_slow(scope_start* start, site& where) noexcept;
 
-COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start) noexcept {
+/// The same, with values that observers may ask for.
+COROSCOPE_API void begin_scope_slow(scope_start* start, site& where,
+                                    const value_source& inputs) noexcept;
+
+/// The same for what only sessions are told.
+COROSCOPE_API void begin_unobserved(scope_start* start) noexcept;
+
+template <class Slow>
+COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start, const Slow& begin_slow) noexcept {
     const std::int32_t gate = load_gate();
-    if (!is_recording(gate)) [[likely]] {
+    if (!wants_scopes(gate)) [[likely]] {
         start.ticks = 0;
     } else if (gate <= gate_live) [[unlikely]] {  // negative: the same comparison, read with sign
-        begin_scope_slow(&start);
+        begin_slow(&start);
     } else {
         start.mark = this_thread.mark;
         start.ticks = counter_ticks();
     }
+}
+
+[[gnu::always_inline]] inline void begin_scope(scope_start& start, site& where) noexcept {
+    begin_scope(start, [&where](scope_start* slow) noexcept { begin_scope_slow(slow, where); });
 }
 
 /// The automatic object of the scope macros. The site is part of the type, so that nothing of it is
@@ -44,7 +66,7 @@ COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start) noexcept {
 template <site& Site>
 class scope {
 public:
-    [[gnu::always_inline]] scope() noexcept { begin_scope(start_); }
+    [[gnu::always_inline]] scope() noexcept { begin_scope(start_, Site); }
     [[gnu::always_inline]] ~scope() {
         if (start_.ticks != 0) [[unlikely]]
             end_scope(Site, &start_);

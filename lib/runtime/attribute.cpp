@@ -40,8 +40,8 @@ void define(attribute_node& node) noexcept {
     const auto session = static_cast<std::uint16_t>(this_thread.bound_session);
     if (node.announced.load(std::memory_order_relaxed) == session) return;
     std::uint32_t parent = 0;
-    if (node.parent != 0) {
-        attribute_node& below = attribute_at(node.parent);
+    if (const std::uint32_t next = topmost_attribute(node.parent); next != 0) {
+        attribute_node& below = attribute_at(next);
         define(below);
         parent = below.serial;
     }
@@ -61,6 +61,7 @@ bool has_key(const attribute_node& node, const char* key, std::size_t size) noex
 }  // namespace
 
 std::uint32_t announced_serial(std::uint32_t handle) noexcept {
+    handle = topmost_attribute(handle);
     if (handle == 0 || reserve(0) == nullptr) return 0;
     attribute_node& node = attribute_at(handle);
     define(node);

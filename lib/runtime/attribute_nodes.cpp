@@ -99,6 +99,11 @@ std::uint32_t make_attribute(std::uint32_t parent) noexcept {
 
 attribute_node& attribute_at(std::uint32_t handle) noexcept { return node_of(handle & slot_mask); }
 
+std::uint32_t topmost_attribute(std::uint32_t handle) noexcept {
+    while (handle != 0 && carries_observers(attribute_at(handle))) handle = attribute_at(handle).parent;
+    return handle;
+}
+
 std::uint64_t retain_carried(std::uint64_t carried) noexcept {
     if (carried_attributes(carried) == 0) [[likely]]
         return carried;
@@ -134,6 +139,8 @@ void release_attributes(std::uint32_t handle) noexcept {
         const std::uint32_t parent = node.parent;
         if (static_cast<std::uint32_t>(node.life.fetch_sub(1, std::memory_order_acq_rel)) != 1)
             return;
+        if (carries_observers(node)) [[unlikely]]
+            forget_observers(node);
         give_slot(handle & slot_mask);
         handle = parent;
     }

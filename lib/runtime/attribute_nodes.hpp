@@ -33,8 +33,19 @@ static_assert(sizeof(attribute_node) == 128);
 /// or slots are short: the parent's reference stays with the caller.
 std::uint32_t make_attribute(std::uint32_t parent) noexcept;
 
+/// In place of a key's size: the node carries no attribute but observers, see observer_carrying.cpp.
+inline constexpr std::uint8_t observers_key = 0xff;
+inline bool carries_observers(const attribute_node& node) noexcept {
+    return node.key_bytes == observers_key;
+}
+/// Such a node goes.
+void forget_observers(const attribute_node& node) noexcept;
+
 /// The node of a handle that the caller holds a reference to.
 attribute_node& attribute_at(std::uint32_t handle) noexcept;
+
+/// The attribute at or beneath this node; 0: none.
+std::uint32_t topmost_attribute(std::uint32_t handle) noexcept;
 
 using detail::release_attributes;
 using detail::retain_attributes;

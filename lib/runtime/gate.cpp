@@ -8,14 +8,25 @@
 #include "registry.hpp"
 
 namespace coroscope::runtime {
+namespace {
+
+// A gate with no session left is closed but for what asks for none, and has a sign where something else has.
+std::int32_t settled(std::int32_t gate) noexcept {
+    using namespace detail;
+    constexpr std::int32_t apart = gate_live | (gate_observed & ~gate_careful);
+    constexpr std::int32_t careful =
+        (gate_observed | gate_stacks | gate_slow_clock | gate_unknown) & ~gate_careful;
+    if ((gate & (gate_local | gate_global)) == 0) gate &= apart;
+    return (gate & careful) != 0 ? gate | gate_careful : gate & ~gate_careful;
+}
+
+}  // namespace
 
 void change_gate(thread_state& thread, std::int32_t set, std::int32_t clear) noexcept {
     std::int32_t gate = __atomic_load_n(&thread.gate, __ATOMIC_RELAXED);
     std::int32_t changed = 0;
     do {
-        changed = (gate | set) & ~clear;
-        if ((changed & (detail::gate_local | detail::gate_global)) == 0)
-            changed &= detail::gate_live;
+        changed = settled((gate | set) & ~clear);
     } while (!__atomic_compare_exchange_n(&thread.gate, &gate, changed, true, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
 }

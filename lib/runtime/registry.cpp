@@ -12,6 +12,7 @@
 
 #include "clock.hpp"
 #include "live_tasks.hpp"
+#include "observer_registry.hpp"
 #include "recorder.hpp"
 #include "thread_exit.hpp"
 
@@ -60,6 +61,7 @@ void on_thread_exit(void* data) noexcept {
     auto& record = *static_cast<thread_record*>(data);
     thread_state& thread = *record.state;
     leave_all_sessions(record);
+    drop_observer_cache(record);
     const std::lock_guard lock(mutex);
     thread.cursor = nullptr;
     __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
@@ -89,7 +91,7 @@ void find_stack(thread_record& record) noexcept {
 std::int32_t global_gate() noexcept {
     const session* all = find_session(global.load(std::memory_order_relaxed));
     const bool collecting = all != nullptr && all->collecting.load(std::memory_order_relaxed);
-    return live_gate() | (!collecting ? 0 : gate_global | session_gate(*all));
+    return live_gate() | observer_gate() | (!collecting ? 0 : gate_global | session_gate(*all));
 }
 
 std::uint32_t kernel_thread_id() noexcept {
@@ -391,7 +393,7 @@ void reset_after_fork() noexcept {
     thread.bound_session = 0;
     thread.cursor = nullptr;
     __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
-    __atomic_store_n(&thread.gate, thread.record == nullptr ? gate_unknown : live_gate(),
+    __atomic_store_n(&thread.gate, thread.record == nullptr ? gate_unknown : global_gate(),
                      __ATOMIC_RELAXED);
 }
 

@@ -24,6 +24,8 @@
 
 namespace coroscope::runtime {
 
+struct observer_cache;
+
 struct session {
     std::atomic<std::uint32_t> generation{0};  ///< 0: the slot is free
     std::atomic<bool> live{false};
@@ -67,6 +69,7 @@ struct thread_record {
     bool refilling = false;              ///< guards against re-entry (signal handlers, allocators)
     runtime::binding bindings[binding_count];
     runtime::binding* current = nullptr;  ///< the one that the thread's cursor belongs to
+    runtime::observer_cache* observers = nullptr;  ///< what sees this thread's scopes; made when first needed
 };
 
 }  // namespace coroscope::detail

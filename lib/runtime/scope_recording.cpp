@@ -3,6 +3,7 @@
 // The recording half of scopes, run-time ranges, wrapped awaits and arguments.
 
 #include <algorithm>
+#include <cstring>
 
 #include <coroscope/await.hpp>
 #include <coroscope/detail/arguments_scope.hpp>
@@ -11,6 +12,7 @@
 #include <coroscope/scope.hpp>
 
 #include "frames.hpp"
+#include "observation.hpp"
 #include "range_faults.hpp"
 #include "recorder.hpp"
 
@@ -94,21 +96,49 @@ std::uint32_t frame_flags(const void* address, std::uint64_t start_ticks) noexce
     return trace::scope_in_frame | (in_running_frame(address) ? trace::scope_exact : 0U);
 }
 
-// Everything that the fast path does not: frames, long durations, full chunks, new sites.
-[[gnu::noinline]] void end_scope_slow(site& where, const scope_start* start, std::uint64_t end) noexcept {
+// The scope lives at `address`; what began it is elsewhere where it is observed.
+void record_end(site& where, const void* address, const scope_start& begun, std::uint64_t end) noexcept {
     if (register_thread(this_thread) == nullptr) return;
-    if (load_gate() < 0) end = careful_now();
     const std::uint32_t id = site_id(where);
-    finished_scope scope{start->ticks, end - start->ticks, start->mark, frame_flags(start, start->ticks)};
-    if (end < start->ticks) scope.duration = 0;
+    finished_scope scope{begun.ticks, end - begun.ticks, begun.mark, frame_flags(address, begun.ticks)};
+    if (end < begun.ticks) scope.duration = 0;
     if ((scope.flags & trace::scope_exact) != 0)
-        scope.mark = trace::make_mark(task_of(this_thread.mark), trace::mark_thread(start->mark));
+        scope.mark = trace::make_mark(task_of(this_thread.mark), trace::mark_thread(begun.mark));
     char* cursor = this_thread.cursor;
     if (cursor >= load_limit()) {
         refill(this_thread, 0);
         clip(scope, end);
     }
     write_scope(id, scope);
+}
+
+// Everything that the fast path does not: frames, long durations, full chunks, new sites, observers.
+[[gnu::noinline]] void end_scope_slow(site& where, const scope_start* start, std::uint64_t end) noexcept {
+    if (load_gate() < 0) end = careful_now();
+    const scope_start begun = recorded_start(*start);
+    if (begun.ticks != 0) record_end(where, start, begun, end);
+    if (is_observed(*start)) end_observation(*start);
+}
+
+bool may_be_observed() noexcept { return (load_gate() & gate_observed & ~gate_careful) != 0; }
+
+scope_facts facts_of(site& where, const void* address) noexcept {
+    scope_facts facts;
+    facts.name = where.label;
+    facts.name_size = std::strlen(where.label);
+    facts.where = &where;
+    facts.kind = where.kind == site_kind::await ? scope_kind::await : scope_kind::function;
+    facts.may_change_threads = !on_stack(address);
+    return facts;
+}
+
+// Observers first: what they take is none of the scope's time.
+void begin_slow(scope_start* start, site& where, const value_source* inputs) noexcept {
+    start->ticks = 0;
+    if (register_thread(this_thread) == nullptr) return;
+    observation* seen = may_be_observed() ? begin_observation(facts_of(where, start), inputs) : nullptr;
+    begin_unobserved(start);
+    if (seen != nullptr) keep_observation(*start, *seen);
 }
 
 }  // namespace
@@ -131,7 +161,12 @@ void end_scope(site& where, const scope_start* start) noexcept {
     publish_tag(cursor, __atomic_load_n(&where.tag, __ATOMIC_RELAXED) | (duration << trace::tag_value_shift));
 }
 
-void begin_scope_slow(scope_start* start) noexcept {
+void begin_scope_slow(scope_start* start, site& where) noexcept { begin_slow(start, where, nullptr); }
+void begin_scope_slow(scope_start* start, site& where, const value_source& inputs) noexcept {
+    begin_slow(start, where, &inputs);
+}
+
+void begin_unobserved(scope_start* start) noexcept {
     start->ticks = 0;
     if (register_thread(this_thread) == nullptr || !is_recording()) return;
     start->mark = this_thread.mark;
@@ -147,12 +182,36 @@ void record_await(site& label, const scope_start& start) noexcept {
                  end - start.ticks, start.mark);
 }
 
-void begin_range(range_start& range, const char* label, std::size_t size) noexcept {
-    begin_scope_slow(&range.start);
-    if (range.start.ticks == 0) return;
-    range.session = effective_generation(this_thread);
-    range.label = ++this_thread.record->label_serial;
-    write_text(range.start.ticks, record_kind::label, range.label, label, size);
+namespace {
+
+scope_facts facts_of(const char* label, std::size_t size, range_form form, const void* address) noexcept {
+    scope_facts facts;
+    facts.name = label;
+    facts.name_size = size;
+    facts.kind = form == range_form::shared ? scope_kind::range : scope_kind::user_scope;
+    facts.may_change_threads = form != range_form::block || !on_stack(address);
+    return facts;
+}
+
+}  // namespace
+
+void begin_range(range_start& range, const char* label, std::size_t size, range_form form,
+                 const value_source* inputs) noexcept {
+    range.start.ticks = 0;
+    if (register_thread(this_thread) == nullptr) return;
+    observation* seen =
+        may_be_observed() ? begin_observation(facts_of(label, size, form, &range), inputs) : nullptr;
+    begin_unobserved(&range.start);
+    if (range.start.ticks != 0) {
+        range.session = effective_generation(this_thread);
+        range.label = ++this_thread.record->label_serial;
+        write_text(range.start.ticks, record_kind::label, range.label, label, size);
+    }
+    if (seen != nullptr) keep_observation(range.start, *seen);
+}
+
+void offer_outputs(const range_start& range, const value_source& outputs) noexcept {
+    take_outputs(range.start, outputs);
 }
 
 namespace {
@@ -185,28 +244,37 @@ void count_late(std::uint32_t generation) noexcept {
     }
 }
 
-}  // namespace
-
-void end_range(const range_start& range, range_extent extent) noexcept {
-    const std::uint64_t end = now();
+void record_range_end(const range_start& range, const scope_start& begun, range_extent extent,
+                      std::uint64_t end) noexcept {
     const session_return session(range.session);
     if (!session.live()) {
         count_late(range.session);
         return count_fault(range_fault::end_after_stop);
     }
     const std::uint32_t how =
-        extent == range_extent::completion ? trace::scope_range : frame_flags(&range, range.start.ticks);
-    const std::uint64_t duration = end < range.start.ticks ? 0 : end - range.start.ticks;
-    write_scope(range.label, {range.start.ticks, duration, range.start.mark,
-                              trace::scope_dynamic | trace::scope_explicit | how});
+        extent == range_extent::completion ? trace::scope_range : frame_flags(&range, begun.ticks);
+    const std::uint64_t duration = end < begun.ticks ? 0 : end - begun.ticks;
+    write_scope(range.label,
+                {begun.ticks, duration, begun.mark, trace::scope_dynamic | trace::scope_explicit | how});
+}
+
+}  // namespace
+
+void end_range(const range_start& range, range_extent extent) noexcept {
+    const std::uint64_t end = now();
+    const scope_start begun = recorded_start(range.start);
+    if (begun.ticks != 0) record_range_end(range, begun, extent, end);
+    if (is_observed(range.start)) end_observation(range.start);
 }
 
 void record_item(const range_start& range, std::uint64_t number) noexcept {
     const std::uint64_t ticks = now();
+    const scope_start begun = recorded_start(range.start);
+    if (begun.ticks == 0) return;
     const session_return session(range.session);
     if (!session.live()) return count_late(range.session);
     if (char* at = reserve())
-        write_record(at, ticks, make_tag(record_kind::item, range.label, 0), range.start.mark, number);
+        write_record(at, ticks, make_tag(record_kind::item, range.label, 0), begun.mark, number);
 }
 
 bool arguments_wanted() noexcept {
@@ -214,8 +282,9 @@ bool arguments_wanted() noexcept {
     return owner != nullptr && owner->record_arguments;
 }
 
-void record_arguments(site& where, std::uint64_t start_ticks, const argument_writer& values) noexcept {
-    write_text(start_ticks, record_kind::arguments, site_id(where), values.data(), values.size());
+void record_arguments(site& where, const scope_start& start, const argument_writer& values) noexcept {
+    const std::uint64_t ticks = recorded_start(start).ticks;
+    if (ticks != 0) write_text(ticks, record_kind::arguments, site_id(where), values.data(), values.size());
 }
 
 }  // namespace coroscope::detail

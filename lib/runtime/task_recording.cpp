@@ -9,6 +9,7 @@
 #include "attribute_nodes.hpp"
 #include "frames.hpp"
 #include "live_transitions.hpp"
+#include "observer_registry.hpp"
 #include "recorder.hpp"
 
 namespace coroscope::detail {
@@ -340,6 +341,8 @@ void rebind(std::uint64_t carried) noexcept {
     const bool same_session = carried_session(this_thread.carried) == carried_session(carried);
     this_thread.carried = carried;
     if (!same_session) update_gate(this_thread);
+    if (contexts_carry_observers()) [[unlikely]]
+        look_for_carried_observers();
 }
 
 }  // namespace coroscope::detail

@@ -21,7 +21,15 @@ struct range_start {
 /// Whose stretch it is: a block's, which nests as calls do, or that of something which completes anywhere.
 enum class range_extent : std::uint8_t { block, completion };
 
-COROSCOPE_API void begin_range(range_start& range, const char* label, std::size_t size) noexcept;
+/// How a range is written down in the program: a block, an object that is begun and ended by hand, or a shared handle.
+enum class range_form : std::uint8_t { block, by_hand, shared };
+
+/// Begins it for the session and for the observers. `inputs` may be null.
+COROSCOPE_API void begin_range(range_start& range, const char* label, std::size_t size,
+                               range_form form, const value_source* inputs) noexcept;
+
+/// Does an observer of this begun range ask for outputs? Then it takes them.
+COROSCOPE_API void offer_outputs(const range_start& range, const value_source& outputs) noexcept;
 
 /// Writes into the session in which the range began, whatever records on this thread. Where that session
 /// is over, the end is counted among the range_faults.

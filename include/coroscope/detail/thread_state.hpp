@@ -30,6 +30,7 @@ enum gate_bits : std::int32_t {
     gate_task_table = 1 << 3,  ///< beside the two above: the trace keeps a table of starts
     gate_careful = -0x7fffffff - 1,            ///< the sign; only in those below
     gate_stacks = gate_careful | 1 << 28,      ///< beside the others: scopes note the stack at their start
+    gate_observed = gate_careful | 1 << 27,    ///< beside the others: scopes may be observed here
     gate_slow_clock = gate_careful | 1 << 29,  ///< beside the others: the counter is no clock here
     gate_unknown = gate_careful | 1 << 30,     ///< the thread never called us: find out
 };
@@ -84,9 +85,14 @@ COROSCOPE_THREAD_ACCESS std::int32_t load_gate() noexcept {
     return __atomic_load_n(&this_thread.gate, __ATOMIC_RELAXED);
 }
 
+/// Does anything look at scopes here (or is it unknown)? Sessions and observers do.
+[[gnu::always_inline]] inline bool wants_scopes(std::int32_t gate) noexcept {
+    return static_cast<std::uint32_t>(gate) > gate_live;
+}
+
 /// Is anything recording here (or is it unknown)?
 [[gnu::always_inline]] inline bool is_recording(std::int32_t gate) noexcept {
-    return static_cast<std::uint32_t>(gate) > gate_live;
+    return (gate & (gate_local | gate_global | (gate_unknown & ~gate_careful))) != 0;
 }
 [[gnu::always_inline]] inline bool is_recording() noexcept { return is_recording(load_gate()); }
 

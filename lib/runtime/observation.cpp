@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Which observers see a scope, and the calls of their callbacks.
+
+#include "observation.hpp"
+
+#include <atomic>
+#include <exception>
+#include <new>
+
+#include "observation_memory.hpp"
+#include "recorder.hpp"
+
+namespace coroscope::detail {
+namespace {
+
+using namespace runtime;
+
+constinit std::atomic<std::uint64_t> last_id{0};
+
+// A callback runs on this thread while this lives: its observer does not see what it does.
+class running_here {
+public:
+    running_here(observer_cache* cache, const observer_entry& entry) noexcept
+        : cache_(cache), here_{&entry, cache == nullptr ? nullptr : cache->running} {
+        if (cache_ != nullptr) cache_->running = &here_;
+    }
+    ~running_here() {
+        if (cache_ != nullptr) cache_->running = here_.outer;
+    }
+    running_here(const running_here&) = delete;
+    running_here& operator=(const running_here&) = delete;
+
+private:
+    observer_cache* cache_;
+    running_callback here_;
+};
+
+bool runs_here(const observer_cache& cache, const observer_entry& entry) noexcept {
+    for (const running_callback* at = cache.running; at != nullptr; at = at->outer)
+        if (at->entry == &entry) return true;
+    return false;
+}
+
+observer_cache* cache_here() noexcept {
+    return this_thread.record == nullptr ? nullptr : this_thread.record->observers;
+}
+
+template <class Call>
+bool call_guarded(const Call& call) noexcept {
+    try {
+        call();
+        return true;
+    } catch (const std::exception& error) {
+        count_fault(observer_fault::callback_threw, error.what());
+    } catch (...) {
+        count_fault(observer_fault::callback_threw, "not a std::exception");
+    }
+    return false;
+}
+
+// The observers of one scope, as they are found.
+class choice {
+public:
+    choice(observer_cache& cache, scope_kind kind, std::uint32_t capacity) noexcept
+        : cache_(cache), kind_(kind), capacity_(capacity) {}
+
+    /// From one of the lists: 0 the global one, 1 the carried one.
+    void add_from(sampled_list* sampled, unsigned which) noexcept {
+        if (sampled == nullptr) return;
+        observer_countdowns* countdowns = sampled->countdowns();
+        const std::uint32_t before = seen_ == nullptr ? 0 : seen_->count;
+        for (observer_entry* each : *sampled->list) {
+            if (is_chosen(*each, *countdowns++)) add(*each);
+        }
+        if (seen_ == nullptr || seen_->count == before) return;
+        seen_->lists[which] = sampled;
+        sampled->references.fetch_add(1, std::memory_order_relaxed);
+    }
+    observation* seen() const noexcept { return seen_; }
+
+private:
+    bool is_chosen(const observer_entry& entry, observer_countdowns& countdowns) noexcept {
+        if (entry.removed.load(std::memory_order_relaxed)) return false;
+        if ((entry.options.kinds & bit_of(kind_)) == 0 || runs_here(cache_, entry)) return false;
+        return is_sampled(cache_, countdowns.of_kind[static_cast<unsigned>(kind_)],
+                          entry.options.sampling_probability);
+    }
+
+    void add(observer_entry& entry) noexcept {
+        if (seen_ == nullptr) seen_ = take_observation(cache_, capacity_);
+        if (seen_ == nullptr) return;
+        new (seen_->end()) started_observer{&entry, nullptr};
+        ++seen_->count;
+        seen_->needs_inputs |= entry.options.needs_inputs;
+        seen_->needs_outputs |= entry.options.needs_outputs;
+        seen_->needs_ids |= entry.options.needs_ids;
+    }
+
+    observer_cache& cache_;
+    scope_kind kind_;
+    std::uint32_t capacity_;
+    observation* seen_ = nullptr;
+};
+
+std::uint32_t size_of(const sampled_list* sampled) noexcept {
+    return sampled == nullptr ? 0 : sampled->list->size;
+}
+
+observation* choose(observer_cache& cache, scope_kind kind) noexcept {
+    const carried_observers here = observers_here();
+    if (!here.enabled) return nullptr;
+    sampled_list* carried = carried_here(cache, here.list);
+    if (cache.global == nullptr && carried == nullptr) close_observer_gate();
+    choice chosen(cache, kind, size_of(cache.global) + size_of(carried));
+    chosen.add_from(cache.global, 0);
+    chosen.add_from(carried, 1);
+    return chosen.seen();
+}
+
+void call_starts(observation& seen) noexcept {
+    observer_cache* cache = cache_here();
+    const scope_info info(seen.facts);
+    for (started_observer& each : seen) {
+        const running_here running(cache, *each.entry);
+        const bool started = call_guarded([&] { each.context = each.entry->calls->start(info); });
+        if (!started) each.entry = nullptr;
+    }
+}
+
+void write_values(argument_writer& writer, const value_source& source) noexcept {
+    source.write(writer, source.values);
+    if (writer.cut()) count_fault(observer_fault::text_cut);
+}
+
+[[gnu::noinline]] void call_starts_with(observation& seen, const value_source& inputs) noexcept {
+    argument_writer writer;
+    write_values(writer, inputs);
+    seen.facts.inputs = writer.terminated();
+    seen.facts.inputs_size = writer.size();
+    call_starts(seen);
+    seen.facts.inputs = "";
+    seen.facts.inputs_size = 0;
+}
+
+void call_ends(observation& seen) noexcept {
+    observer_cache* cache = cache_here();
+    const scope_info info(seen.facts);
+    for (started_observer& each : seen) {
+        if (each.entry == nullptr) continue;
+        const running_here running(cache, *each.entry);
+        call_guarded([&] { each.entry->calls->end(info, each.context); });
+        delete each.context;
+    }
+}
+
+observation* observation_of(const scope_start& start) noexcept {
+    return reinterpret_cast<observation*>(start.mark);
+}
+
+}  // namespace
+
+observation* begin_observation(const scope_facts& facts, const value_source* inputs) noexcept {
+    observer_cache* cache = current_cache(*this_thread.record);
+    observation* seen = cache == nullptr ? nullptr : choose(*cache, facts.kind);
+    if (seen == nullptr) return nullptr;
+    seen->facts = facts;
+    if (facts.where == nullptr) keep_name(*seen);
+    seen->facts.thread = this_thread.record->id;
+    seen->facts.task = task_of(this_thread.mark);
+    if (seen->needs_ids) seen->facts.id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (seen->needs_inputs && inputs != nullptr) {
+        call_starts_with(*seen, *inputs);
+    } else {
+        call_starts(*seen);
+    }
+    return seen;
+}
+
+void keep_observation(scope_start& start, observation& seen) noexcept {
+    seen.ticks = start.ticks;
+    seen.mark = start.mark;
+    start.ticks = observed_ticks;
+    start.mark = reinterpret_cast<std::uint64_t>(&seen);
+}
+
+void end_observation(const scope_start& start) noexcept {
+    observation* seen = observation_of(start);
+    call_ends(*seen);
+    sampled_list* const lists[] = {seen->lists[0], seen->lists[1]};
+    give_back(seen, cache_here());
+    for (sampled_list* each : lists) release(each);
+}
+
+void take_outputs(const scope_start& start, const value_source& outputs) noexcept {
+    observation& seen = *observation_of(start);
+    if (!seen.needs_outputs) return;
+    delete seen.outputs;
+    seen.outputs = new (std::nothrow) argument_writer;
+    if (seen.outputs == nullptr) return count_fault(observer_fault::no_memory);
+    write_values(*seen.outputs, outputs);
+    seen.facts.outputs = seen.outputs->terminated();
+    seen.facts.outputs_size = seen.outputs->size();
+}
+
+scope_start observed_start(const scope_start& start) noexcept {
+    const observation& seen = *observation_of(start);
+    return {seen.ticks, seen.mark};
+}
+
+}  // namespace coroscope::detail
+
+namespace coroscope {
+
+std::uint32_t scope_info::current_thread_id() noexcept {
+    const detail::thread_record* record = runtime::register_thread(detail::this_thread);
+    return record == nullptr ? 0 : record->id;
+}
+
+}  // namespace coroscope

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observation_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace coroscope::detail {
+namespace {
+
+using runtime::observer_cache;
+
+constexpr std::uint32_t usual_capacity = 4;
+constexpr std::uint32_t most_free = 64;
+
+observation* make_observation(std::uint32_t capacity) noexcept {
+    const std::size_t bytes = sizeof(observation) + capacity * sizeof(started_observer);
+    void* memory = ::operator new(bytes, std::nothrow);
+    if (memory == nullptr) {
+        count_fault(runtime::observer_fault::no_memory);
+        return nullptr;
+    }
+    return new (memory) observation(capacity);
+}
+
+}  // namespace
+
+observation* take_observation(observer_cache& cache, std::uint32_t capacity) noexcept {
+    if (capacity > usual_capacity) return make_observation(capacity);
+    observation* seen = cache.free;
+    if (seen == nullptr) return make_observation(usual_capacity);
+    cache.free = seen->next;
+    --cache.free_count;
+    return new (seen) observation(usual_capacity);
+}
+
+void give_back(observation* seen, observer_cache* cache) noexcept {
+    delete[] seen->long_name;
+    delete seen->outputs;
+    if (cache == nullptr || cache->changing || seen->capacity != usual_capacity ||
+        cache->free_count == most_free)
+        return free_observation(seen);
+    seen->next = cache->free;
+    cache->free = seen;
+    ++cache->free_count;
+}
+
+void free_observation(observation* seen) noexcept { ::operator delete(seen); }
+
+void keep_name(observation& seen) noexcept {
+    std::size_t kept = seen.facts.name_size;
+    char* to = seen.short_name;
+    if (kept >= sizeof seen.short_name) {
+        to = seen.long_name = new (std::nothrow) char[kept + 1];
+        if (to == nullptr) {
+            count_fault(runtime::observer_fault::no_memory);
+            to = seen.short_name;
+            kept = sizeof seen.short_name - 1;
+        }
+    }
+    if (kept != 0) std::memcpy(to, seen.facts.name, kept);
+    to[kept] = '\0';
+    seen.facts.name = to;
+    seen.facts.name_size = kept;
+}
+
+}  // namespace coroscope::detail

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observer_registry.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "recorder.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+// Under the lock of the registry, but for the version.
+constinit observer_entry* registered = nullptr;  // the newest
+constinit observer_list* global_list = nullptr;
+constinit std::atomic<std::uint64_t> version{1};
+constinit observer_handle last_handle = 0;
+constinit std::uint64_t seed = 0;
+
+bool is_live(const observer_entry* entry) noexcept {
+    return !entry->removed.load(std::memory_order_relaxed);
+}
+
+void replace_global(observer_list* next) noexcept {
+    global_list = next;
+    version.fetch_add(1, std::memory_order_release);  // pairs with observer_version()
+}
+
+void enter(observer_entry& entry) noexcept {
+    entry.handle = ++last_handle;
+    entry.next = registered;
+    registered = &entry;
+}
+
+observer_entry* take_registered(observer_handle handle) noexcept {
+    for (observer_entry** at = &registered; *at != nullptr; at = &(*at)->next) {
+        if ((*at)->handle != handle) continue;
+        observer_entry* found = *at;
+        *at = found->next;
+        return found;
+    }
+    return nullptr;
+}
+
+observer_entry* make_entry(observer& added) noexcept {
+    detail::observer_calls*& calls = observer_access::calls(added);
+    const char*& message = observer_access::message(added);
+    if (*message != '\0' || calls == nullptr) return nullptr;
+    auto* entry = new (std::nothrow) observer_entry(calls, observer_access::options(added));
+    message =
+        entry == nullptr ? "There is no memory for an observer." : "It is registered already.";
+    if (entry != nullptr) calls = nullptr;
+    return entry;
+}
+
+void open_gates() noexcept {
+    for (thread_record* record = first_thread(); record != nullptr; record = record->next)
+        change_gate(*record->state, detail::gate_observed, 0);
+}
+
+}  // namespace
+
+void release(observer_entry* entry) noexcept {
+    if (entry->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        delete entry;  // pairs with itself
+}
+
+void release(observer_list* list) noexcept {
+    if (list == nullptr) return;
+    if (list->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // pairs with itself
+    for (observer_entry* each : *list) release(each);
+    ::operator delete(list);
+}
+
+observer_list* make_list(const observer_list* before, observer_entry* added) noexcept {
+    const std::size_t most = (before == nullptr ? 0 : before->size) + (added == nullptr ? 0U : 1U);
+    void* memory =
+        ::operator new(sizeof(observer_list) + most * sizeof(observer_entry*), std::nothrow);
+    if (memory == nullptr) return nullptr;
+    auto* list = new (memory) observer_list;
+    auto* to = reinterpret_cast<observer_entry**>(list + 1);
+    if (before != nullptr) to = std::copy_if(before->begin(), before->end(), to, is_live);
+    if (added != nullptr) *to++ = added;
+    list->size = static_cast<std::uint32_t>(to - list->begin());
+    for (observer_entry* each : *list) each->references.fetch_add(1, std::memory_order_relaxed);
+    if (list->size != 0) return list;
+    release(list);
+    return nullptr;
+}
+
+bool has_observers(const observer_list* list) noexcept {
+    return list != nullptr && std::any_of(list->begin(), list->end(), is_live);
+}
+
+std::uint64_t observer_version() noexcept { return version.load(std::memory_order_acquire); }
+
+observer_list* global_observers(std::uint64_t& of_version) noexcept {
+    const std::lock_guard lock(registry_mutex());
+    of_version = version.load(std::memory_order_relaxed);
+    return retain(global_list);
+}
+
+std::uint64_t sampling_seed() noexcept {
+    const std::lock_guard lock(registry_mutex());
+    return seed;
+}
+
+std::int32_t observer_gate() noexcept {
+    return has_observers(global_list) ? detail::gate_observed : 0;
+}
+
+void close_observer_gate() noexcept {
+    const bool carried = has_observers(observers_here().list);
+    const std::lock_guard lock(registry_mutex());
+    if (!carried && observer_gate() == 0)
+        change_gate(this_thread, 0, detail::gate_observed & ~detail::gate_careful);
+}
+
+bool observer_holds_slot() noexcept {
+    const auto holds = [](const observer_entry* entry) {
+        return is_live(entry) && entry->options.holds_profiler_slot;
+    };
+    const auto any_holds = [&](const observer_list* list) {
+        return list != nullptr && std::any_of(list->begin(), list->end(), holds);
+    };
+    if (any_holds(observers_here().list)) return true;
+    const std::lock_guard lock(registry_mutex());
+    return any_holds(global_list);
+}
+
+namespace {
+
+observer_handle register_global(observer_entry& entry) noexcept {
+    observer_list* before = nullptr;
+    {
+        const std::lock_guard lock(registry_mutex());
+        observer_list* next = make_list(global_list, &entry);
+        if (next == nullptr) return 0;
+        before = global_list;
+        enter(entry);
+        replace_global(next);
+        open_gates();
+    }
+    release(before);
+    return entry.handle;
+}
+
+observer_handle register_carried(observer_entry& entry) noexcept {
+    if (register_thread(this_thread) == nullptr) return 0;
+    const carried_observers here = observers_here();
+    observer_list* next = make_list(here.list, &entry);
+    if (next == nullptr) return 0;
+    entry.carried_by = carry_observers({next, here.enabled});
+    if (entry.carried_by == 0) {
+        release(next);
+        return 0;
+    }
+    const std::lock_guard lock(registry_mutex());
+    enter(entry);
+    return entry.handle;
+}
+
+// Without memory for a shorter list the entry stays in it, and is passed over.
+observer_list* leave_global() noexcept {
+    observer_list* next = make_list(global_list, nullptr);
+    observer_list* before = global_list;
+    const bool all_gone = !has_observers(before);
+    if (next == nullptr && !all_gone) return nullptr;
+    replace_global(next);
+    return before;
+}
+
+observer_handle added_as(observer& added, observer_handle (*enter_into)(observer_entry&)) noexcept {
+    observer_entry* entry = make_entry(added);
+    if (entry == nullptr) return 0;
+    const observer_handle handle = enter_into(*entry);
+    if (handle != 0) return handle;
+    observer_access::message(added) = "There is no memory for an observer.";
+    release(entry);
+    return 0;
+}
+
+}  // namespace
+}  // namespace coroscope::runtime
+
+namespace coroscope {
+
+using namespace runtime;
+
+observer_handle add_global_observer(observer& added) noexcept {
+    return added_as(added, register_global);
+}
+observer_handle add_thread_local_observer(observer& added) noexcept {
+    return added_as(added, register_carried);
+}
+
+bool remove_observer(observer_handle handle) noexcept {
+    observer_entry* entry = nullptr;
+    observer_list* before = nullptr;
+    {
+        const std::lock_guard lock(registry_mutex());
+        entry = take_registered(handle);
+        if (entry != nullptr) entry->removed.store(true, std::memory_order_relaxed);
+        if (entry != nullptr && entry->carried_by == 0) before = leave_global();
+    }
+    if (entry == nullptr) {
+        count_fault(observer_fault::unknown_handle);
+        return false;
+    }
+    if (entry->carried_by != 0) stop_carrying(entry->carried_by);
+    release(before);
+    release(entry);
+    return true;
+}
+
+void seed_observer_sampling(std::uint64_t next) noexcept {
+    const std::lock_guard lock(registry_mutex());
+    seed = next;
+    version.fetch_add(1, std::memory_order_release);  // caches start anew
+}
+
+}  // namespace coroscope
