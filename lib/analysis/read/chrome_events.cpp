@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chrome_events.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "json_text.hpp"
+#include "make_room.hpp"
+#include "number_text.hpp"
+
+namespace coroscope::analysis::reading {
+namespace {
+
+constexpr std::string_view memory_name = "\"[memory]\"";
+constexpr std::string_view out_of_memory_name = "\"[OutOfMemory]\"";
+
+template <class Integer>
+Integer number_or(std::string_view token, Integer otherwise) {
+    return integer<Integer>(unquoted(token)).value_or(otherwise);
+}
+
+}  // namespace
+
+bool chrome_events::take(const chrome_fields& event) {
+    problem_ = nullptr;
+    if (event.empty) return true;  // {} is what some writers put behind their last comma
+    if (!is_string(event.phase)) return wrong("an event without \"ph\", its phase");
+    const bool known = event.phase.size() == 3;
+    if (!take_phase(event, known ? event.phase[1] : '?')) return false;
+    ++taken_;
+    return true;
+}
+
+bool chrome_events::take_phase(const chrome_fields& event, char phase) {
+    switch (phase) {
+        case 'X': return take_complete(event);
+        case 'B': return take_begin(event);
+        case 'E': return take_end(event);
+        case 'b':
+        case 'S': return take_async_begin(event);
+        case 'e':
+        case 'F': return take_async_end(event);
+        case 'i':
+        case 'I': return take_mark(event);
+        case 's': return take_flow(event, true);
+        case 't':
+        case 'f': return take_flow(event, false);
+        case 'M': return take_metadata(event);
+        case 'C':
+        case 'R':
+        case 'n':
+        case 'T':
+        case 'p': return true;  // no interval and no end of one
+        default: ++other_phases_; return true;
+    }
+}
+
+bool chrome_events::take_complete(const chrome_fields& event) {
+    std::int64_t duration = 0;
+    if (!event.duration.empty()) {
+        const auto read = nanoseconds(unquoted(event.duration));
+        if (!read) return wrong("\"dur\" is no number of microseconds, or too large a one");
+        duration = *read;
+    }
+    event_row* const row = add_row(event);
+    if (row == nullptr) return false;
+    if (event.duration.empty()) {
+        row->flags |= row_unfinished;
+        without_duration_.push_back(static_cast<std::uint32_t>(list_.rows.size() - 1));
+    }
+    if (duration < 0) {
+        ++negative_durations_;
+        duration = 0;
+    }
+    std::int64_t end_ns = 0;
+    if (__builtin_add_overflow(row->start_ns, duration, &end_ns)) {
+        list_.rows.pop_back();
+        return wrong("\"ts\" and \"dur\" together are too large");
+    }
+    note_end(*row, end_ns);
+    return true;
+}
+
+bool chrome_events::take_begin(const chrome_fields& event) {
+    const event_row* const row = add_row(event);
+    if (row == nullptr) return false;
+    open_.begin(row->thread, static_cast<std::uint32_t>(list_.rows.size() - 1));
+    return true;
+}
+
+bool chrome_events::take_end(const chrome_fields& event) {
+    std::int64_t end_ns = 0;
+    if (!read_time(event, end_ns)) return false;
+    const std::uint32_t row = open_.end(names_.lane(event.process, event.thread));
+    if (row == none)
+        ++ends_without_beginning_;
+    else
+        note_end(list_.rows[row], end_ns);
+    return true;
+}
+
+async_key chrome_events::key_of(const chrome_fields& event) {
+    async_key key;
+    key.category = names_.category(event.category).number;
+    key.id = names_.text(event.id2.empty() ? event.id : event.id2);
+    key.scope = names_.text(event.scope);
+    if (event.local_id) key.process = names_.text(event.process);
+    return key;
+}
+
+bool chrome_events::take_async_begin(const chrome_fields& event) {
+    event_row* const row = add_row(event);
+    if (row == nullptr) return false;
+    row->flags |= row_async;
+    open_.begin(key_of(event), static_cast<std::uint32_t>(list_.rows.size() - 1));
+    return true;
+}
+
+bool chrome_events::take_async_end(const chrome_fields& event) {
+    std::int64_t end_ns = 0;
+    if (!read_time(event, end_ns)) return false;
+    const std::uint32_t index = open_.end(key_of(event));
+    if (index == none) {
+        ++ends_without_beginning_;
+        return true;
+    }
+    event_row& row = list_.rows[index];
+    note_end(row, end_ns);
+    const std::uint32_t lane = names_.lane(event.process, event.thread);
+    if (lane != row.thread) extra_of(row).end_thread = lane;
+    return true;
+}
+
+bool chrome_events::take_mark(const chrome_fields& event) {
+    const bool failed = event.name == out_of_memory_name;
+    if (!failed && event.name != memory_name) return true;
+    std::int64_t time = 0;
+    if (!read_time(event, time)) return false;
+    const chrome_arguments& arguments = event.arguments;
+    make_room(list_.memory, progress_);
+    memory_record& record = list_.memory.emplace_back();
+    record.time_ns = time;
+    record.bytes = number_or<std::int64_t>(arguments.bytes, 0);
+    record.address = id_number(unquoted(arguments.address)).value_or(0);
+    record.total_allocated = number_or<std::int64_t>(arguments.total_allocated, 0);
+    record.total_reserved = number_or<std::int64_t>(arguments.total_reserved, 0);
+    record.device = number_or(arguments.device_type, 0) == 0 ? device_kind::cpu : device_kind::cuda;
+    record.device_index = number_or<std::int32_t>(arguments.device_id, -1);
+    record.thread = names_.lane(event.process, event.thread);
+    record.out_of_memory = failed;
+    list_.memory_profile = true;
+    return true;
+}
+
+bool chrome_events::take_flow(const chrome_fields& event, bool start) {
+    event_flow flow;
+    if (!read_time(event, flow.time_ns)) return false;
+    const std::string_view token = event.id2.empty() ? event.id : event.id2;
+    const auto number = id_number(unquoted(token));
+    constexpr std::uint64_t of_text = std::uint64_t{1} << 63;  // an id that is no number
+    flow.id = number ? *number : names_.text(token) | of_text;
+    flow.category = names_.category(event.category).number;
+    flow.thread = names_.lane(event.process, event.thread);
+    flow.start = start;
+    make_room(list_.flows, progress_);
+    list_.flows.push_back(flow);
+    return true;
+}
+
+bool chrome_events::take_metadata(const chrome_fields& event) {
+    const bool of_thread = event.name == "\"thread_name\"";
+    if (!of_thread && event.name != "\"process_name\"") return true;
+    lane_name name;
+    name.process = names_.text(event.process);
+    if (of_thread) name.thread = names_.text(event.thread);
+    name.name = unescaped(unquoted(event.arguments.name));
+    lane_names_.push_back(std::move(name));
+    return true;
+}
+
+bool chrome_events::read_time(const chrome_fields& event, std::int64_t& into) {
+    if (event.time.empty()) return wrong("an event without \"ts\", its time");
+    const auto time = nanoseconds(unquoted(event.time));
+    if (!time) return wrong("\"ts\" is no number of microseconds, or too large a one");
+    into = *time;
+    return true;
+}
+
+void chrome_events::finish() {
+    std::vector<std::uint32_t> rows = open_.left();
+    rows.insert(rows.end(), without_duration_.begin(), without_duration_.end());
+    if (last_ns_ >= first_ns_) list_.duration_ns = last_ns_ - first_ns_;
+    warn(rows.size(), " events have no end: each is taken to last as long as what encloses it");
+    warn(ends_without_beginning_, " ends of events have no beginning, and are left out");
+    warn(negative_durations_, " events have a negative duration, which is taken as 0");
+    warn(other_phases_, " events are of a kind that has no interval, and are left out");
+    if (!rows.empty()) end_unfinished(std::move(rows));
+    std::stable_sort(list_.memory.begin(), list_.memory.end(),
+                     [](const memory_record& left, const memory_record& right) {
+                         return left.time_ns < right.time_ns;
+                     });
+    name_lanes();
+}
+
+// To the end of the innermost finished event that encloses its beginning, else to the trace's.
+void chrome_events::end_unfinished(std::vector<std::uint32_t> rows) {
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_lane;
+    for (const std::uint32_t each : rows) {
+        event_row& row = list_.rows[each];
+        row.flags |= row_unfinished;
+        row.end_ns = last_ns_;
+        if ((row.flags & row_async) == 0) by_lane[row.thread].push_back(each);
+    }
+    if (by_lane.empty()) return;
+    for (const event_row& parent : list_.rows) {
+        if ((parent.flags & (row_unfinished | row_async)) != 0) continue;
+        const auto found = by_lane.find(parent.thread);
+        if (found == by_lane.end()) continue;
+        for (const std::uint32_t each : found->second) {
+            event_row& row = list_.rows[each];
+            if (parent.start_ns <= row.start_ns && row.start_ns < parent.end_ns)
+                row.end_ns = std::min(row.end_ns, parent.end_ns);
+        }
+    }
+}
+
+void chrome_events::name_lanes() {
+    std::unordered_map<std::uint64_t, const lane_name*> known;
+    const auto key = [](std::uint32_t process, std::uint32_t thread) {
+        return std::uint64_t{process} << 32 | thread;
+    };
+    for (const lane_name& each : lane_names_) known[key(each.process, each.thread)] = &each;
+    for (event_thread& lane : list_.threads) {
+        const auto process = known.find(key(lane.process, none));
+        if (process != known.end()) lane.process_name = process->second->name;
+        const auto thread = known.find(key(lane.process, lane.thread));
+        if (thread != known.end()) lane.name = thread->second->name;
+    }
+}
+
+void chrome_events::warn(std::uint64_t count, const char* what) {
+    if (count != 0) list_.health.warnings.push_back(std::to_string(count) + what);
+}
+
+}  // namespace coroscope::analysis::reading

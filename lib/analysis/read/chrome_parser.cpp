@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chrome_parser.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "json_check.hpp"
+#include "json_text.hpp"
+
+namespace coroscope::analysis::reading {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+/// Whether the key that begins at `key` is `name`. Keys are read in place: the parser's padding is readable.
+template <std::size_t Size>
+bool is_key(const char* key, const char (&name)[Size]) {
+    return std::memcmp(key, name, Size - 1) == 0 && key[Size - 1] == '"';
+}
+
+std::string_view* field_of(chrome_fields& event, const char* key) {
+    switch (key[0]) {
+        case 'c': return is_key(key, "cat") ? &event.category : nullptr;
+        case 'd': return is_key(key, "dur") ? &event.duration : nullptr;
+        case 'i': return is_key(key, "id") ? &event.id : nullptr;
+        case 'n': return is_key(key, "name") ? &event.name : nullptr;
+        case 'p':
+            if (is_key(key, "ph")) return &event.phase;
+            return is_key(key, "pid") ? &event.process : nullptr;
+        case 's': return is_key(key, "scope") ? &event.scope : nullptr;
+        case 't':
+            if (is_key(key, "ts")) return &event.time;
+            return is_key(key, "tid") ? &event.thread : nullptr;
+        default: return nullptr;
+    }
+}
+
+std::string_view* input_field(chrome_arguments& arguments, const char* key) {
+    if (is_key(key, "Input Dims")) return &arguments.input_dims;
+    if (is_key(key, "Input type")) return &arguments.input_type;
+    return is_key(key, "Input Strides") ? &arguments.input_strides : nullptr;
+}
+
+std::string_view* memory_field(chrome_arguments& arguments, const char* key) {
+    if (is_key(key, "Total Allocated")) return &arguments.total_allocated;
+    return is_key(key, "Total Reserved") ? &arguments.total_reserved : nullptr;
+}
+
+std::string_view* argument_of(chrome_arguments& arguments, const char* key) {
+    switch (key[0]) {
+        case 'A': return is_key(key, "Addr") ? &arguments.address : nullptr;
+        case 'B': return is_key(key, "Bytes") ? &arguments.bytes : nullptr;
+        case 'C':
+            if (is_key(key, "Call stack")) return &arguments.call_stack;
+            return is_key(key, "Concrete Inputs") ? &arguments.concrete_inputs : nullptr;
+        case 'D':
+            if (is_key(key, "Device Type")) return &arguments.device_type;
+            return is_key(key, "Device Id") ? &arguments.device_id : nullptr;
+        case 'E': return is_key(key, "External id") ? &arguments.external_id : nullptr;
+        case 'F': return is_key(key, "Fwd thread id") ? &arguments.forward_thread : nullptr;
+        case 'I': return input_field(arguments, key);
+        case 'K': return is_key(key, "Kwinputs") ? &arguments.keyword_inputs : nullptr;
+        case 'M': return is_key(key, "Module Hierarchy") ? &arguments.module_hierarchy : nullptr;
+        case 'O': return is_key(key, "Overload name") ? &arguments.overload_name : nullptr;
+        case 'S': return is_key(key, "Sequence number") ? &arguments.sequence_number : nullptr;
+        case 'T': return memory_field(arguments, key);
+        case 'c': return is_key(key, "correlation") ? &arguments.correlation : nullptr;
+        case 'd': return is_key(key, "device") ? &arguments.device : nullptr;
+        case 'e': return is_key(key, "external id") ? &arguments.external_id : nullptr;
+        case 'n': return is_key(key, "name") ? &arguments.name : nullptr;
+        case 's': return is_key(key, "stream") ? &arguments.stream : nullptr;
+        default: return nullptr;
+    }
+}
+
+bool is_nested(std::string_view token) {
+    return !token.empty() && (token.front() == '{' || token.front() == '[');
+}
+
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
+bool skip_digits(std::string_view text, std::size_t& at) {
+    const std::size_t begin = at;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return at != begin;
+}
+
+bool is_number(std::string_view text) {
+    std::size_t at = text.front() == '-' ? 1 : 0;
+    const bool zero = at < text.size() && text[at] == '0';
+    const std::size_t begin = at;
+    if (!skip_digits(text, at) || (zero && at - begin > 1)) return false;
+    if (at < text.size() && text[at] == '.') {
+        ++at;
+        if (!skip_digits(text, at)) return false;
+    }
+    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+        ++at;
+        if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+        if (!skip_digits(text, at)) return false;
+    }
+    return at == text.size();
+}
+
+bool is_json(std::string_view text, bool accept_nan) {
+    json_check check(accept_nan);
+    return check.feed(text.data(), text.size()) == text.size() && check.done();
+}
+
+/// The text of an array or object, which is passed over; empty where it does not end.
+std::string_view nested_text(ondemand::value& value, std::string_view token) {
+    std::string_view text;
+    if (token.front() == '[') {
+        ondemand::array array;
+        if (value.get_array().get(array) != simdjson::SUCCESS ||
+            array.raw_json().get(text) != simdjson::SUCCESS)
+            return {};
+    } else {
+        ondemand::object object;
+        if (value.get_object().get(object) != simdjson::SUCCESS ||
+            object.raw_json().get(text) != simdjson::SUCCESS)
+            return {};
+    }
+    return trimmed(text);
+}
+
+/// The key with its quotes.
+std::string_view key_text(const char* key) {
+    const char* end = key;
+    while (*end != '"') end += *end == '\\' ? 2 : 1;
+    return {key - 1, static_cast<std::size_t>(end - key) + 2};
+}
+
+void forget(chrome_fields& event) {
+    event.phase = event.category = event.name = event.process = event.thread = {};
+    event.time = event.duration = event.id = event.id2 = event.scope = {};
+    event.local_id = false;
+    event.empty = true;
+    if (event.has_arguments) {
+        event.has_arguments = false;
+        event.arguments = {};
+        event.others.clear();
+    }
+}
+
+}  // namespace
+
+chrome_parser::outcome chrome_parser::parse(std::span<const char> text, std::size_t allocated,
+                                            chrome_sink& sink) {
+    using kind = outcome::kind;
+    ondemand::document document;
+    ondemand::array array;
+    ondemand::array_iterator each;
+    const char* reached = text.data() + 1;
+    if (parser_.iterate(text.data(), text.size(), allocated).get(document) != simdjson::SUCCESS ||
+        document.get_array().get(array) != simdjson::SUCCESS ||
+        array.begin().get(each) != simdjson::SUCCESS)
+        return {kind::stopped, reached};
+    ondemand::array_iterator end;
+    if (array.end().get(end) != simdjson::SUCCESS) return {kind::stopped, reached};
+    bool pending = false;  // an event is taken when it is known that it ended well
+    for (; each != end; ++each) {
+        ondemand::value value;
+        if ((*each).get(value) != simdjson::SUCCESS) return {kind::stopped, reached};
+        if (pending && !sink.take(event_)) return {kind::stopped, reached};
+        pending = false;
+        reached = value.raw_json_token().data();
+        ondemand::object event;
+        if (value.get_object().get(event) != simdjson::SUCCESS) return {kind::stopped, reached};
+        forget(event_);
+        event_.where = reached;
+        if (!read_event(event)) return {kind::stopped, reached};
+        pending = true;
+    }
+    if (pending && !sink.take(event_)) return {kind::stopped, reached};
+    const char* behind = nullptr;
+    if (document.current_location().get(behind) != simdjson::SUCCESS)
+        return {kind::read_all, text.data() + text.size()};
+    while (behind[-1] != ']') --behind;
+    return {kind::array_ended, behind};
+}
+
+bool chrome_parser::read_event(ondemand::object& event) {
+    for (auto each : event) {
+        ondemand::field field;
+        if (std::move(each).get(field) != simdjson::SUCCESS) return false;
+        event_.empty = false;
+        if (!take_field(field.key().raw(), field.value())) return false;
+    }
+    return true;
+}
+
+bool chrome_parser::take_field(const char* key, ondemand::value& value) {
+    const std::string_view token = trimmed(value.raw_json_token());
+    if (!is_nested(token)) {
+        if (!is_scalar(token)) return false;
+        if (std::string_view* place = field_of(event_, key)) *place = token;
+        return true;
+    }
+    if (is_key(key, "id2")) return read_id(value);
+    if (is_key(key, "args") && token.front() == '{') {
+        ondemand::object arguments;
+        if (value.get_object().get(arguments) != simdjson::SUCCESS) return false;
+        event_.arguments = {};
+        event_.others.clear();
+        event_.has_arguments = true;
+        return read_arguments(arguments);
+    }
+    if (std::string_view* place = field_of(event_, key)) *place = token;
+    return check(value, 0);
+}
+
+bool chrome_parser::read_id(ondemand::value& value) {
+    ondemand::object ids;
+    if (value.get_object().get(ids) != simdjson::SUCCESS) return check(value, 0);
+    for (auto each : ids) {
+        ondemand::field field;
+        if (std::move(each).get(field) != simdjson::SUCCESS) return false;
+        event_.local_id = is_key(field.key().raw(), "local");
+        event_.id2 = trimmed(field.value().raw_json_token());
+        if (!check(field.value(), 0)) return false;
+    }
+    return true;
+}
+
+bool chrome_parser::read_arguments(ondemand::object& arguments) {
+    for (auto each : arguments) {
+        ondemand::field field;
+        if (std::move(each).get(field) != simdjson::SUCCESS) return false;
+        if (!take_argument(field.key().raw(), field.value())) return false;
+    }
+    return true;
+}
+
+bool chrome_parser::take_argument(const char* key, ondemand::value& value) {
+    const std::string_view token = trimmed(value.raw_json_token());
+    std::string_view* const place = argument_of(event_.arguments, key);
+    if (place == nullptr) return keep_ ? keep_other(key, value) : check(value, 0);
+    if (!is_nested(token)) {
+        *place = token;
+        return is_scalar(token);
+    }
+    *place = nested_text(value, token);  // is checked where it is seen for the first time
+    return !place->empty();
+}
+
+bool chrome_parser::keep_other(const char* key, ondemand::value& value) {
+    std::string_view token = trimmed(value.raw_json_token());
+    if (is_nested(token)) token = nested_text(value, token);
+    if (!is_json(token, accept_nan_) && !is_scalar(token)) return false;
+    if (!event_.others.empty()) event_.others += ", ";
+    event_.others += key_text(key);
+    event_.others += ": ";
+    event_.others += is_nested(token) ? one_line(token) : std::string(token);
+    return true;
+}
+
+bool chrome_parser::check(ondemand::value& value, std::size_t depth) {
+    const std::string_view token = trimmed(value.raw_json_token());
+    if (!is_nested(token)) return is_scalar(token);
+    if (depth == deepest_nesting) return false;
+    if (token.front() == '[') {
+        ondemand::array array;
+        if (value.get_array().get(array) != simdjson::SUCCESS) return false;
+        for (auto each : array) {
+            ondemand::value element;
+            if (std::move(each).get(element) != simdjson::SUCCESS || !check(element, depth + 1)) return false;
+        }
+        return true;
+    }
+    ondemand::object object;
+    if (value.get_object().get(object) != simdjson::SUCCESS) return false;
+    for (auto each : object) {
+        ondemand::field field;
+        if (std::move(each).get(field) != simdjson::SUCCESS || !check(field.value(), depth + 1)) return false;
+    }
+    return true;
+}
+
+bool chrome_parser::is_scalar(std::string_view token) const {
+    if (token.empty()) return false;
+    if (token.front() == '"') return is_string(token);
+    if (token.front() == '-' || is_digit(token.front())) {
+        if (is_number(token)) return true;
+    } else if (token == "true" || token == "false" || token == "null") {
+        return true;
+    }
+    return accept_nan_ && is_json(std::string(token) + ' ', true);
+}
+
+}  // namespace coroscope::analysis::reading

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Events whose beginning and end stand apart in a file: B and E by lane, b and e by category, id and scope.
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include <coroscope/analysis/model.hpp>
+
+namespace coroscope::analysis::reading {
+
+/// What the b and the e of an event have in common.
+struct async_key {
+    std::uint32_t category = none;  // indices into event_list's texts
+    std::uint32_t id = none;
+    std::uint32_t scope = none;
+    std::uint32_t process = none;  ///< `none` for ids that all processes share
+    bool operator==(const async_key&) const = default;
+};
+
+struct async_key_hash {
+    std::size_t operator()(const async_key& key) const noexcept {
+        std::uint64_t mixed = (std::uint64_t{key.category} << 32 | key.id) * 0x9e37'79b9'7f4a'7c15U;
+        mixed ^= (std::uint64_t{key.scope} << 32 | key.process) * 0xff51'afd7'ed55'8ccdU;
+        return mixed ^ (mixed >> 32);
+    }
+};
+
+class open_events {
+public:
+    void begin(std::uint32_t lane, std::uint32_t row) {
+        if (lane >= by_lane_.size()) by_lane_.resize(lane + std::size_t{1});
+        by_lane_[lane].push_back(row);
+    }
+    /// The row that began last and has not ended; `none` where there is none.
+    std::uint32_t end(std::uint32_t lane) {
+        return lane < by_lane_.size() ? take_last(by_lane_[lane]) : none;
+    }
+
+    void begin(const async_key& key, std::uint32_t row) { by_key_[key].push_back(row); }
+    std::uint32_t end(const async_key& key) {
+        const auto found = by_key_.find(key);
+        if (found == by_key_.end()) return none;
+        const std::uint32_t row = take_last(found->second);
+        if (found->second.empty()) by_key_.erase(found);
+        return row;
+    }
+
+    /// The rows that have no end.
+    [[nodiscard]] std::vector<std::uint32_t> left() const {
+        std::vector<std::uint32_t> rows;
+        for (const auto& each : by_lane_) rows.insert(rows.end(), each.begin(), each.end());
+        for (const auto& each : by_key_)
+            rows.insert(rows.end(), each.second.begin(), each.second.end());
+        return rows;
+    }
+
+private:
+    static std::uint32_t take_last(std::vector<std::uint32_t>& rows) {
+        if (rows.empty()) return none;
+        const std::uint32_t row = rows.back();
+        rows.pop_back();
+        return row;
+    }
+
+    std::vector<std::vector<std::uint32_t>> by_lane_;
+    std::unordered_map<async_key, std::vector<std::uint32_t>, async_key_hash> by_key_;
+};
+
+}  // namespace coroscope::analysis::reading

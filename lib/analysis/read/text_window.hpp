@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The part of a long text that is in memory. It moves on over a source, and grows only where one piece of
+// the text is longer than it.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "byte_source.hpp"
+
+namespace coroscope::analysis::reading {
+
+class text_window {
+public:
+    /// Bytes before and behind the text that may be written to and read: a bracket, and a parser's padding.
+    static constexpr std::size_t before = 1;
+    static constexpr std::size_t behind = 128;
+
+    explicit text_window(byte_source& source);
+
+    [[nodiscard]] char* data() { return bytes_.get() + begin_; }
+    [[nodiscard]] std::size_t size() const { return end_ - begin_; }
+    /// Bytes of memory from data() on.
+    [[nodiscard]] std::size_t allocated() const { return before + room_ + behind - begin_; }
+    /// Where data() is in the text.
+    [[nodiscard]] std::uint64_t offset() const { return offset_; }
+    /// There is nothing behind what is here.
+    [[nodiscard]] bool at_end() const { return at_end_; }
+
+    /// Lets the first `count` bytes go.
+    void pass(std::size_t count) {
+        begin_ += count;
+        offset_ += count;
+    }
+    /// Reads until the window is full.
+    void fill();
+    /// Reads as much again as there is now, into a larger window.
+    void widen();
+
+private:
+    byte_source& source_;
+    std::unique_ptr<char[]> bytes_;
+    std::size_t room_;
+    std::size_t begin_ = before;
+    std::size_t end_ = before;
+    std::uint64_t offset_ = 0;
+    bool at_end_ = false;
+};
+
+}  // namespace coroscope::analysis::reading

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Chrome traces, Kineto's among them: what their events become.
+
+#include "reading.hpp"
+
+#include <string>
+
+namespace {
+
+using namespace coroscope::analysis;
+using coroscope_tests::complete;
+using coroscope_tests::events_of_text;
+using coroscope_tests::rows_of;
+using coroscope_tests::trace_of;
+
+const event_extra& extra_of(const event_list& list, std::size_t row) {
+    REQUIRE(list.rows.at(row).extra != none);
+    return list.extras.at(list.rows[row].extra);
+}
+
+std::string lane_of(const event_list& list, std::size_t row) {
+    const event_thread& lane = list.threads.at(list.rows.at(row).thread);
+    return std::string(list.text(lane.process)).append("|").append(list.text(lane.thread));
+}
+
+TEST_CASE("an object and a bare array of events are the same trace") {
+    const std::string events = complete("a", "1", "2") + "," + complete("b", "1.5", "0.25");
+    const std::string expected = "a[1000,3000] b[1500,1750]";
+    CHECK(rows_of(events_of_text(trace_of(events))) == expected);
+    CHECK(rows_of(events_of_text("[" + events + "]")) == expected);
+    CHECK(rows_of(events_of_text("\xEF\xBB\xBF \n[" + events + "]\n")) == expected);
+    CHECK(rows_of(events_of_text(R"({"traceEvents":[]})")).empty());
+}
+
+TEST_CASE("members stand before and behind the events, and unknown ones are passed over") {
+    const event_list list = events_of_text(
+        R"({"deviceProperties": [{"id": 0, "x": [1, {"y": null}]}], "record_shapes": 1,)"
+        R"("traceEvents": [)" +
+        complete("a", "1", "1") +
+        R"(], "with_stack": 1, "profile_memory": 1, "with_flops": 1,)"
+        R"("baseTimeNanoseconds": 1751410836000000000, "traceName": "t"})");
+    CHECK(rows_of(list) == "a[1000,2000]");
+    CHECK(list.base_realtime_ns == 1'751'410'836'000'000'000);
+    CHECK((list.shapes && list.stacks && list.memory_profile && list.flops));
+    CHECK(list.health.warnings.empty());
+}
+
+TEST_CASE("times of 19 digits are exact") {
+    const event_list list =
+        events_of_text(trace_of(complete("a", "1700000000000000.001", "0.999") + "," +
+                                complete("b", "1700000000000001", "99.001")));
+    CHECK(rows_of(list) == "a[1700000000000000001,1700000000000001000] "
+                           "b[1700000000000001000,1700000000000100001]");
+    CHECK(list.duration_ns == 100'000);
+}
+
+TEST_CASE(
+    "times may be negative, be quoted, and have exponents and more decimals than nanoseconds") {
+    CHECK(rows_of(events_of_text(trace_of(complete("a", "-2.5", "1")))) == "a[-2500,-1500]");
+    CHECK(rows_of(events_of_text(trace_of(complete("a", "\"7.25\"", "\"1\"")))) == "a[7250,8250]");
+    CHECK(rows_of(events_of_text(trace_of(complete("a", "1.5e3", "25E-2")))) ==
+          "a[1500000,1500250]");
+    CHECK(rows_of(events_of_text(trace_of(complete("a", "0.1234999999", "0.0005")))) ==
+          "a[123,124]");
+}
+
+TEST_CASE("the last of repeated keys counts, behind the arguments too") {
+    const event_list list = events_of_text(trace_of(
+        complete("a", "1", "2", R"(, "args": {"External id": 1, "External id": 7}, "name": "b")")));
+    CHECK(rows_of(list) == "b[1000,3000]");
+    CHECK(list.rows[0].external_id == 7);
+    const event_list twice = events_of_text(trace_of(
+        complete("a", "1", "2", R"(, "args": {"External id": 1}, "args": {"correlation": 2})")));
+    CHECK(twice.rows[0].external_id == 0);
+    CHECK(twice.rows[0].correlation == 2);
+}
+
+TEST_CASE("ids of processes and threads are compared as texts") {
+    const event_list list = events_of_text(trace_of(
+        R"({"ph":"X","name":"a","pid":7,"tid":-1,"ts":1,"dur":1},
+           {"ph":"X","name":"b","pid":"7","tid":"-1","ts":1,"dur":1},
+           {"ph":"X","name":"c","pid":"Spans","tid":"PyTorch Profiler","ts":1,"dur":1})"));
+    CHECK(list.rows[0].thread == list.rows[1].thread);
+    CHECK(lane_of(list, 0) == "7|-1");
+    CHECK(lane_of(list, 2) == "Spans|PyTorch Profiler");
+    CHECK(list.threads.size() == 2);
+}
+
+TEST_CASE("names of processes and threads count wherever they stand") {
+    const std::string event = R"({"ph":"X","name":"a","pid":7,"tid":8,"ts":1,"dur":1})";
+    const std::string names =
+        R"({"ph":"M","name":"process_name","pid":7,"tid":0,"ts":0,"args":{"name":"python \"3\""}},
+           {"ph":"M","name":"thread_name","pid":"7","tid":8,"args":{"name":"main"}},
+           {"ph":"M","name":"thread_sort_index","pid":7,"tid":8,"args":{"sort_index":8}})";
+    for (const std::string& events : {event + "," + names, names + "," + event}) {
+        const event_list list = events_of_text(trace_of(events));
+        REQUIRE(list.threads.size() == 1);
+        CHECK(list.threads[0].process_name == "python \"3\"");
+        CHECK(list.threads[0].name == "main");
+    }
+}
+
+TEST_CASE("Kineto's categories, and those of 2021, say what an event is") {
+    const auto read = [](std::string_view category) {
+        const event_list list =
+            events_of_text("[" + std::string(R"({"ph":"X","cat":")")
+                                     .append(category)
+                                     .append(R"(","name":"a","ts":1,"dur":1}])"));
+        return list.rows.at(0);
+    };
+    for (const char* each : {"cpu_op", "Operator"}) CHECK(read(each).what == activity::cpu_op);
+    for (const char* each : {"cuda_runtime", "cuda_driver", "Runtime"}) {
+        CHECK(read(each).what == activity::runtime);
+        CHECK(read(each).device == device_kind::cpu);
+    }
+    for (const char* each : {"kernel", "Kernel"}) {
+        CHECK(read(each).what == activity::kernel);
+        CHECK(read(each).device == device_kind::cuda);
+    }
+    for (const char* each : {"gpu_memcpy", "Memcpy"})
+        CHECK(read(each).what == activity::gpu_memcpy);
+    for (const char* each : {"gpu_memset", "Memset"})
+        CHECK(read(each).what == activity::gpu_memset);
+    CHECK(read("user_annotation").flags == row_user_annotation);
+    CHECK(read("gpu_user_annotation").flags == row_user_annotation);
+    CHECK(read("gpu_user_annotation").device == device_kind::cuda);
+    CHECK(read("Trace").flags == row_hidden);
+    CHECK(read("somebody's").what == activity::other);
+}
+
+TEST_CASE("a step's number is in its trace name, not in its name") {
+    const event_list list = events_of_text(
+        trace_of(complete("ProfilerStep#12", "1", "1") + "," + complete("a", "1", "1")));
+    CHECK(rows_of(list) == "ProfilerStep*[1000,2000] a[1000,2000]");
+    CHECK(list.text(extra_of(list, 0).trace_name) == "ProfilerStep#12");
+    CHECK(list.rows[1].extra == none);
+}
+
+TEST_CASE("an op's arguments become its fields") {
+    const event_list list =
+        events_of_text(trace_of(complete("aten::mm", "1", "1",
+                                         R"(, "args": {"External id": 9, "Input Dims": [[2,3], [],
+             [4]], "Input type": ["float", "Scalar"], "Input Strides": [[3, 1]],
+             "Concrete Inputs": ["", "a, b"], "Sequence number": 5, "Fwd thread id": 3,
+             "Call stack": "a.py(1): f;b.py(2): <module>", "Ev Idx": 4})")));
+    const event_extra& extra = extra_of(list, 0);
+    CHECK(list.rows[0].external_id == 9);
+    CHECK(list.text(extra.input_shapes) == "[[2, 3], [], [4]]");
+    CHECK(list.text(extra.input_dtypes) == R"(["float", "Scalar"])");
+    CHECK(list.text(extra.input_strides) == "[[3, 1]]");
+    CHECK(list.text(extra.concrete_inputs) == R"(["", "a, b"])");
+    CHECK(extra.sequence_number == 5);
+    CHECK(extra.forward_thread == 3);
+    CHECK(list.text(extra.stack) == "a.py(1): f\nb.py(2): <module>");
+    CHECK(extra.metadata == none);
+    CHECK((list.shapes && list.stacks));
+}
+
+TEST_CASE("a device's event knows its device, its stream and what launched it") {
+    const event_list list = events_of_text(trace_of(
+        R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":1,"args":
+            {"External id":14,"device":0,"context":1,"stream":7,"correlation":21,"grid":[1,2,3]}})"));
+    CHECK(list.rows[0].external_id == 14);
+    CHECK(list.rows[0].correlation == 21);
+    CHECK(extra_of(list, 0).device_index == 0);
+    CHECK(extra_of(list, 0).device_resource == 7);
+    CHECK(list.use_device == "cuda");
+}
+
+TEST_CASE("arguments without a field are kept where they are asked for") {
+    const std::string text = trace_of(complete(
+        "a", "1", "1", R"(, "args": {"x": [1,{"y":"z"}], "correlation": 2, "w": -1.5e3})"));
+    CHECK(events_of_text(text).rows[0].extra == none);
+    const event_list list = events_of_text(text, {.keep_arguments = true});
+    CHECK(list.text(extra_of(list, 0).metadata) == R"({"x": [1, {"y": "z"}], "w": -1.5e3})");
+}
+
+TEST_CASE("memory marks become memory records, by time") {
+    const event_list list = events_of_text(trace_of(
+        R"({"ph":"i","s":"t","name":"[memory]","pid":1,"tid":2,"ts":2.5,"args":{"Device Type":1,
+            "Device Id":0,"Addr":140000,"Bytes":-512,"Total Allocated":64,"Total Reserved":128}},
+           {"ph":"i","s":"t","name":"[memory]","pid":1,"tid":2,"ts":1,"args":{"Device Type":0,
+            "Device Id":-1,"Addr":1,"Bytes":32}},
+           {"ph":"i","s":"t","name":"[OutOfMemory]","pid":1,"tid":2,"ts":3,"args":{"Bytes":1024}},
+           {"ph":"i","s":"g","name":"Iteration Start: PyTorch Profiler","pid":"Traces","tid":"T","ts":0})"));
+    REQUIRE(list.memory.size() == 3);
+    CHECK(list.memory[0].bytes == 32);
+    CHECK(list.memory[0].device == device_kind::cpu);
+    CHECK(list.memory[1].time_ns == 2500);
+    CHECK(list.memory[1].bytes == -512);
+    CHECK(list.memory[1].address == 140'000);
+    CHECK(list.memory[1].total_allocated == 64);
+    CHECK(list.memory[1].total_reserved == 128);
+    CHECK(list.memory[1].device == device_kind::cuda);
+    CHECK(list.memory[2].out_of_memory);
+    CHECK(list.rows.empty());
+    CHECK(list.memory_profile);
+}
+
+TEST_CASE("arrows are kept as they are, dangling ends too") {
+    const event_list list = events_of_text(trace_of(
+        R"({"ph":"s","cat":"ac2g","name":"ac2g","id":14,"pid":1,"tid":2,"ts":1},
+           {"ph":"f","cat":"ac2g","name":"ac2g","id":"0xe","pid":1,"tid":2,"ts":2,"bp":"e"},
+           {"ph":"f","cat":"ac2g","name":"ac2g","id":99,"pid":1,"tid":-3,"ts":3.001,"bp":"e"})"));
+    REQUIRE(list.flows.size() == 3);
+    CHECK(list.flows[0].start);
+    CHECK(list.flows[1].id == 14);
+    CHECK_FALSE(list.flows[1].start);
+    CHECK(list.flows[2].time_ns == 3001);
+    CHECK(list.text(list.flows[2].category) == "ac2g");
+    CHECK(list.health.warnings.empty());
+}
+
+TEST_CASE("a beginning and an end on a lane are one event, nested as they are") {
+    const event_list list = events_of_text(trace_of(
+        R"({"ph":"B","name":"outer","pid":1,"tid":1,"ts":1}, {"ph":"B","name":"inner","pid":1,"tid":1,"ts":2},
+           {"ph":"B","name":"other","pid":1,"tid":2,"ts":2}, {"ph":"E","pid":1,"tid":1,"ts":3},
+           {"ph":"E","name":"outer","pid":1,"tid":1,"ts":4}, {"ph":"E","pid":1,"tid":2,"ts":9})"));
+    CHECK(rows_of(list) == "outer[1000,4000] inner[2000,3000] other[2000,9000]");
+    CHECK(list.health.warnings.empty());
+}
+
+TEST_CASE("what has no end lasts as long as what encloses it, and is counted") {
+    const event_list list = events_of_text(trace_of(
+        complete("parent", "1", "10") + "," + complete("last", "50", "50") +
+        R"(, {"ph":"B","name":"a","pid":1,"tid":1,"ts":2}, {"ph":"B","name":"b","pid":1,"tid":2,"ts":3},
+             {"ph":"X","name":"c","pid":1,"tid":2,"ts":4}, {"ph":"E","pid":1,"tid":3,"ts":5})"));
+    CHECK(rows_of(list) == "parent[1000,11000] last[50000,100000] a[2000,11000] b[3000,100000] "
+                           "c[4000,100000]");
+    CHECK((list.rows[2].flags & row_unfinished) != 0);
+    REQUIRE(list.health.warnings.size() == 2);
+    CHECK(list.health.warnings[0].starts_with("3 events have no end"));
+    CHECK(list.health.warnings[1].starts_with("1 ends of events have no beginning"));
+}
+
+TEST_CASE("asynchronous events are matched by category, id and scope") {
+    const event_list list = events_of_text(trace_of(
+        R"({"ph":"b","cat":"net","name":"get","id":"0x1","pid":1,"tid":1,"ts":1},
+           {"ph":"b","cat":"disk","name":"read","id":"0x1","pid":1,"tid":1,"ts":2},
+           {"ph":"b","cat":"net","name":"put","id":"0x1","scope":"s","pid":1,"tid":1,"ts":3},
+           {"ph":"n","cat":"net","name":"get","id":"0x1","pid":1,"tid":1,"ts":3},
+           {"ph":"e","cat":"net","name":"get","id":"0x1","pid":1,"tid":2,"ts":4},
+           {"ph":"e","cat":"disk","name":"read","id":"0x1","pid":1,"tid":1,"ts":6},
+           {"ph":"e","cat":"net","name":"put","id":"0x1","scope":"s","pid":1,"tid":1,"ts":8},
+           {"ph":"b","cat":"net","name":"p1","id2":{"local":"1"},"pid":1,"tid":1,"ts":10},
+           {"ph":"b","cat":"net","name":"p2","id2":{"local":"1"},"pid":2,"tid":1,"ts":11},
+           {"ph":"e","cat":"net","name":"p1","id2":{"local":"1"},"pid":1,"tid":1,"ts":12},
+           {"ph":"e","cat":"net","name":"p2","id2":{"local":"1"},"pid":2,"tid":1,"ts":13})"));
+    CHECK(rows_of(list) ==
+          "get[1000,4000] read[2000,6000] put[3000,8000] p1[10000,12000] p2[11000,13000]");
+    CHECK((list.rows[0].flags & row_async) != 0);
+    const event_thread& end = list.threads.at(extra_of(list, 0).end_thread);
+    CHECK(list.text(end.thread) == "2");
+    CHECK(list.rows[1].extra == none);
+    CHECK(list.health.warnings.empty());
+}
+
+TEST_CASE("names have their escapes resolved") {
+    const event_list list =
+        events_of_text(trace_of(complete(R"(a\"b\\\n\u00e9\ud83d\ude00\ud83d!)", "1", "1")));
+    CHECK(list.text(list.rows[0].name) == "a\"b\\\n\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbd!");
+}
+
+}  // namespace
