@@ -7,6 +7,7 @@
 #include <coroscope/analysis/await_statistics.hpp>   // IWYU pragma: export
 #include <coroscope/analysis/build_tree.hpp>         // IWYU pragma: export
 #include <coroscope/analysis/event_list.hpp>         // IWYU pragma: export
+#include <coroscope/analysis/events_of.hpp>          // IWYU pragma: export
 #include <coroscope/analysis/function_event.hpp>     // IWYU pragma: export
 #include <coroscope/analysis/load.hpp>               // IWYU pragma: export
 #include <coroscope/analysis/memory_records.hpp>     // IWYU pragma: export

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/analysis/events_of.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <coroscope/analysis/build_tree.hpp>
+#include <coroscope/analysis/function_event.hpp>
+
+namespace coroscope::analysis {
+namespace {
+
+class converter {
+public:
+    converter(const trace& from, event_list& to)
+        : from_(from), to_(to), names_(from.strings.size(), none) {}
+
+    void add_threads() {
+        const std::string process = std::to_string(from_.process_id);
+        for (const thread_info& each : from_.threads) {
+            const std::uint32_t lane = to_.lane(process, std::to_string(each.id));
+            lanes_.push_back(lane);
+            to_.threads[lane].name = each.name;
+            to_.threads[lane].process_name = from_.process_name;
+        }
+    }
+
+    void add(const event& each) {
+        event_row row;
+        row.start_ns = each.start_ns;
+        row.end_ns = each.end_ns;
+        row.name = name_of(each.name);
+        row.thread = lane_of(each.thread);
+        row.what = each.site == none ? activity::user_annotation : activity::cpu_op;
+        row.category = category_of(each, row.what);
+        if ((each.flags & (event_async | event_suspension_unknown)) != 0) row.flags |= row_async;
+        if ((each.flags & event_open) != 0) row.flags |= row_unfinished;
+        if (each.detail != none) add_detail(row, from_.details[each.detail]);
+        to_.rows.push_back(row);
+    }
+
+private:
+    void add_detail(event_row& row, const event_detail& detail) {
+        event_extra& extra = to_.extra_of(row);
+        extra.split = detail.time;
+        extra.end_thread = lane_of(detail.end_thread);
+        if (detail.arguments < from_.strings.size())
+            extra.metadata = to_.intern(from_.strings[detail.arguments]);
+    }
+
+    std::uint32_t name_of(std::uint32_t string) {
+        if (string >= names_.size()) return to_.intern({});
+        if (names_[string] == none) names_[string] = to_.intern(from_.strings[string]);
+        return names_[string];
+    }
+    [[nodiscard]] std::uint32_t lane_of(std::uint32_t thread) const {
+        return thread < lanes_.size() ? lanes_[thread] : none;
+    }
+    std::uint32_t category_of(const event& each, activity what) {
+        if (each.site < from_.sites.size() && !from_.sites[each.site].category.empty())
+            return to_.intern(from_.sites[each.site].category);
+        return to_.intern(activity_name(what));
+    }
+
+    const trace& from_;
+    event_list& to_;
+    std::vector<std::uint32_t> names_;  // of the trace's strings
+    std::vector<std::uint32_t> lanes_;  // of the trace's threads
+};
+
+}  // namespace
+
+event_list events_of(const trace& loaded) {
+    event_list events;
+    events.base_realtime_ns = loaded.start_realtime_ns;
+    events.duration_ns = loaded.duration_ns;
+    events.health = loaded.health;
+    events.rows.reserve(loaded.events.size());
+    converter to_events(loaded, events);
+    to_events.add_threads();
+    for (const event& each : loaded.events) to_events.add(each);
+    build_tree(events);
+    return events;
+}
+
+}  // namespace coroscope::analysis
