@@ -276,7 +276,7 @@ session* find_session(std::uint32_t generation) noexcept {
 
 bool is_enabled(const thread_state& thread) noexcept {
     return find_session(carried_session(thread.carried)) != nullptr ||
-           find_session(global.load(std::memory_order_acquire)) != nullptr;
+           find_session(global.load(std::memory_order_acquire)) != nullptr || observer_holds_slot();
 }
 
 // A context's own session wins, also while its collection is switched off.

@@ -90,7 +90,7 @@ std::atomic<std::uint32_t>& global_generation() noexcept;
 /// The live session of this generation, or null.
 session* find_session(std::uint32_t generation) noexcept;
 
-/// Whether a session is enabled for this thread: also one whose collection is switched off.
+/// Whether a session is enabled for this thread, also one whose collection is switched off, or what takes its place.
 bool is_enabled(const thread_state& thread) noexcept;
 
 /// Generation of the session that the thread's context records into now, 0 if there is none.

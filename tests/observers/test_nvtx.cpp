@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// emit_nvtx, as the calls that a tool sees.
+
+#include <coroscope/integration/nvtx.hpp>
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "observing.hpp"
+#include "support/awaitables.hpp"
+#include "support/foreign.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+using take_calls = void (*)(std::vector<std::string>&);
+
+// NVTX reads the variable at the first call of the process.
+const bool tool_is_named = ::setenv("NVTX_INJECTION64_PATH", NVTX_INJECTION, 1) == 0;
+
+lines calls() {
+    static void* const tool = ::dlopen(NVTX_INJECTION, RTLD_NOW);
+    REQUIRE(tool_is_named);
+    REQUIRE(tool != nullptr);
+    lines found;
+    reinterpret_cast<take_calls>(::dlsym(tool, "take_nvtx_calls"))(found);
+    return found;
+}
+
+/// The domain is made once in the process.
+void make_domain() {
+    const emit_nvtx emit;
+    {
+        COROSCOPE("first");
+    }
+    calls();
+}
+
+foreign::manual<foreign::plain> in_frame(slot& at) {
+    COROSCOPE("in frame");
+    co_await suspend_into(at);
+}
+
+}  // namespace
+
+TEST_SUITE("nvtx") {
+    TEST_CASE("the domain is coroscope, and is made once") {
+        const emit_nvtx emit;
+        CHECK(emit.active());
+        {
+            COROSCOPE("one");
+        }
+        const lines found = calls();
+        REQUIRE_FALSE(found.empty());
+        CHECK((found.front() == "domain coroscope" || found.front() == "push coroscope: one"));
+        {
+            COROSCOPE("two");
+        }
+        CHECK(calls() == lines{"push coroscope: two", "pop"});
+    }
+
+    TEST_CASE("scopes on the stack are pushed and popped") {
+        make_domain();
+        const emit_nvtx emit;
+        {
+            COROSCOPE("outer");
+            const record_function user("user");
+            COROSCOPE("inner");
+        }
+        CHECK(calls() == lines{"push coroscope: outer", "push coroscope: user",
+                               "push coroscope: inner", "pop", "pop", "pop"});
+    }
+
+    TEST_CASE(
+        "ranges, and scopes in a coroutine's frame, are started and ended, on whatever thread") {
+        make_domain();
+        const emit_nvtx emit{{.all_threads = true}};
+        const range upload("upload");
+        std::thread([upload] { upload.end(); }).join();
+        CHECK(calls() == lines{"start 1 coroscope: upload", "end 1"});
+        slot at;
+        auto frame = in_frame(at);
+        frame.resume();
+        std::thread([&at] { at.resume(); }).join();
+        CHECK(calls() == lines{"start 1 coroscope: in frame", "end 1"});
+    }
+
+    TEST_CASE("a pushed range that ends elsewhere is popped by its thread, and nobody else's in "
+              "its place") {
+        make_domain();
+        const emit_nvtx emit;
+        {
+            record_function left("left");
+            const range shared_end("shared");
+            std::thread([&left] { left.end(); }).join();
+            CHECK(calls() == lines{"push coroscope: left", "start 1 coroscope: shared"});
+            {
+                COROSCOPE("next");
+            }
+            CHECK(calls() == lines{"pop", "push coroscope: next", "pop"});
+        }
+        CHECK(calls() == lines{"end 1"});
+    }
+
+    TEST_CASE("what begins before or after is not shown, and what began has its end") {
+        make_domain();
+        {
+            COROSCOPE("before");
+            emit_nvtx emit;
+            auto open = std::make_unique<record_function>("open");
+            emit.stop();
+            CHECK_FALSE(emit.active());
+            {
+                COROSCOPE("after");
+            }
+            open.reset();
+        }
+        CHECK(calls() == lines{"start 1 coroscope: open", "end 1"});
+    }
+
+    TEST_CASE("another thread's scopes are shown only where all threads are asked for, or work was "
+              "started") {
+        make_domain();
+        const emit_nvtx emit;
+        std::thread([] { COROSCOPE("other"); }).join();
+        std::thread(propagate([] { COROSCOPE("started"); })).join();
+        CHECK(calls() == lines{"push coroscope: started", "pop"});
+    }
+
+    TEST_CASE("entered twice it says that it is not reentrant, and stays on") {
+        emit_nvtx emit;
+        emit.start();
+        CHECK(std::string(emit.message()) == "NVTX annotation context manager is not reentrant");
+        CHECK(emit.active());
+    }
+
+    TEST_CASE("it can be stopped and started again") {
+        make_domain();
+        emit_nvtx emit;
+        emit.stop();
+        {
+            COROSCOPE("off");
+        }
+        emit.start();
+        CHECK(std::string(emit.message()).empty());
+        {
+            COROSCOPE("on");
+        }
+        CHECK(calls() == lines{"push coroscope: on", "pop"});
+    }
+
+    TEST_CASE("it shares the thread's slot with profile, both ways") {
+        constexpr const char* refused = "Profiler is already enabled on this thread.";
+        {
+            const emit_nvtx emit;
+            const emit_nvtx nested;
+            CHECK_FALSE(nested.active());
+            CHECK(std::string(nested.message()) == refused);
+            for (const bool all : {false, true}) {
+                const profile session{{.all_threads = all}};
+                CHECK(session.status().state == session_state::refused);
+                CHECK(std::string(session.status().message) == refused);
+            }
+        }
+        profile session;
+        CHECK(session.status().state == session_state::recording);
+        const emit_nvtx emit;
+        CHECK_FALSE(emit.active());
+        CHECK(std::string(emit.message()) == refused);
+        session.stop();
+        const emit_nvtx after;
+        CHECK(after.active());
+    }
+
+    TEST_CASE("on another thread the slot is free, but where all threads are shown") {
+        const emit_nvtx emit;
+        std::thread([] {
+            const profile session;
+            CHECK(session.status().state == session_state::recording);
+        }).join();
+        std::thread(propagate([] {
+            const profile session;
+            CHECK(session.status().state == session_state::refused);
+        })).join();
+    }
+
+    TEST_CASE("disabled it does nothing, and is not refused anything") {
+        make_domain();
+        emit_nvtx emit{{.enabled = false}};
+        emit.start();
+        {
+            COROSCOPE("x");
+        }
+        CHECK_FALSE(emit.active());
+        CHECK(std::string(emit.message()).empty());
+        CHECK(calls().empty());
+    }
+}
