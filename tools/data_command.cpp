@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data_command.hpp"
 
+#include <cstring>
+#include <fstream>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include <coroscope/analysis/build_tree.hpp>
+#include <coroscope/analysis/events_of.hpp>
 #include <coroscope/analysis/load.hpp>
+#include <coroscope/analysis/load_events.hpp>
 #include <fmt/format.h>
 
 #include "output.hpp"
@@ -81,6 +86,33 @@ std::optional<analysis::trace> load_trace(const std::string& file) {
     }
     report_warnings(file, loaded->health);
     return std::move(loaded).value();
+}
+
+bool is_native_trace(const std::string& file) {
+    std::ifstream input(file, std::ios::binary);
+    std::uint64_t magic = 0;
+    char bytes[sizeof(magic)];
+    if (!input) return true;
+    if (!input.read(bytes, sizeof(bytes))) return false;
+    std::memcpy(&magic, bytes, sizeof(magic));
+    return magic == trace::file_magic;
+}
+
+std::optional<analysis::event_list> load_event_list(const std::string& file) {
+    if (is_native_trace(file)) {
+        const auto loaded = load_trace(file);
+        return loaded ? std::optional(analysis::events_of(*loaded)) : std::nullopt;
+    }
+    const progress reading("reading " + file);
+    auto loaded = analysis::load_events(file);
+    if (!loaded) {
+        report(file, loaded.error());
+        return std::nullopt;
+    }
+    report_warnings(file, loaded->health);
+    analysis::event_list events = std::move(loaded).value();
+    analysis::build_tree(events);
+    return events;
 }
 
 int print_listing(analysis::listing list, const data_options& options, std::string_view notes) {

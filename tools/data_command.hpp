@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <CLI/CLI.hpp>
+#include <coroscope/analysis/event_list.hpp>
 #include <coroscope/analysis/listing.hpp>
 #include <coroscope/analysis/model.hpp>
 
@@ -30,6 +31,12 @@ void add_data_options(CLI::App& command, data_options& options, const std::strin
 
 /// Loads the trace and reports its warnings. Empty where it failed, which has been reported then.
 [[nodiscard]] std::optional<analysis::trace> load_trace(const std::string& file);
+
+/// Whether the file begins as a native trace does. A file that cannot be read counts as one: loading it says why.
+[[nodiscard]] bool is_native_trace(const std::string& file);
+
+/// The events in torch's words of a native trace or of any other that load_events knows. Reports as load_trace.
+[[nodiscard]] std::optional<analysis::event_list> load_event_list(const std::string& file);
 
 /// Prints a listing as the options ask. `notes` stand under the text, not in the data. Gives the
 /// exit code.

@@ -38,6 +38,7 @@ struct table_input {
     std::int64_t self_device_time_total_ns = 0;  ///< likewise
     std::string device = "cuda";                 ///< what the columns of device times are called
     std::string device_note;  ///< why devices were not recorded, if there is something to say
+    std::vector<std::string> notes;  ///< lines for the footer
     bool device_rows =
         false;  ///< the rows are what ran on devices, which CSV tells in fewer columns
     bool has_tasks = false;

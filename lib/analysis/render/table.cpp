@@ -33,7 +33,8 @@ void write_note(render::text_table& text, std::string_view note) {
     text.line(render::printable(note));
 }
 
-void write_header(render::text_table& text, const table_input& input, const table_options& options) {
+void write_header(render::text_table& text, const table_input& input,
+                  const table_options& options) {
     if (options.header) write_note(text, *options.header);
     if (!input.device_note.empty()) write_note(text, input.device_note);
     if (options.top_level_events_only)
@@ -81,11 +82,14 @@ std::string lay_out(const table_input& input, const table_options& options,
         if (stacks) text.line({});
     }
     text.rule();
-    text.line("Self CPU time total: " + format_time(input.self_cpu_time_total_ns, options.unit));
+    if (!input.device_rows)
+        text.line("Self CPU time total: " +
+                  format_time(input.self_cpu_time_total_ns, options.unit));
     if (render::has_device_time(input)) {
         text.line(fmt::format("Self {} time total: {}", render::device_title(input),
                               format_time(input.self_device_time_total_ns, options.unit)));
     }
+    for (const std::string& note : input.notes) text.line(render::printable(note));
     return std::move(text).take();
 }
 

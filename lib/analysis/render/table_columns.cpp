@@ -41,8 +41,9 @@ struct column {
 };
 
 bool always(const table_input&) { return true; }
+bool is_cpu(const table_input& input) { return !input.device_rows; }
 bool has_group(const table_input& input) { return !input.group.empty(); }
-bool has_memory(const table_input& input) { return input.memory_profile; }
+bool has_memory(const table_input& input) { return input.memory_profile && !input.device_rows; }
 bool has_sources(const table_input& input) { return has_places(input) || has_stacks(input); }
 
 /// A plus says "at least": of some of the row's events it is unknown.
@@ -109,15 +110,15 @@ constexpr column columns[] = {
      },
      width::names},
     {"", has_group, group_cell, width::names},  // under what rows are grouped by
-    {"Self CPU %", always,
+    {"Self CPU %", is_cpu,
      [](const cell_source& of) { return share(of, of.row().self_cpu_time_total_ns); }},
-    {"Self CPU", always,
+    {"Self CPU", is_cpu,
      [](const cell_source& of) { return known_time(of, of.row().self_cpu_time_total_ns); }},
-    {"CPU total %", always,
+    {"CPU total %", is_cpu,
      [](const cell_source& of) { return share(of, of.row().cpu_time_total_ns); }},
-    {"CPU total", always,
+    {"CPU total", is_cpu,
      [](const cell_source& of) { return known_time(of, of.row().cpu_time_total_ns); }},
-    {"CPU time avg", always,
+    {"CPU time avg", is_cpu,
      [](const cell_source& of) {
          const optional_ns average = cpu_average(of.row());
          return average ? of.time(*average) : "unknown";

@@ -60,6 +60,26 @@ std::string lane_name(const event_list& events, std::uint32_t thread) {
     return lane.name.empty() ? id : fmt::format("{} ({})", lane.name, id);
 }
 
+/// Memory records of no event are in no row of the CPU's.
+void note_memory(table_input& input, const event_list& events) {
+    std::size_t outside = 0;
+    std::size_t failed = 0;
+    std::int64_t cpu_bytes = 0;
+    std::int64_t device_bytes = 0;
+    for (const function_event each : events) {
+        if (each.activity_type() != activity::memory) continue;
+        ++(each.row().sums == none ? failed : outside);
+        cpu_bytes += each.cpu_memory_usage();
+        device_bytes += each.device_memory_usage();
+    }
+    if (outside != 0) {
+        input.notes.push_back(
+            fmt::format("Memory outside every event: {} records, {} on the CPU, {} on devices",
+                        outside, format_bytes(cpu_bytes), format_bytes(device_bytes)));
+    }
+    if (failed != 0) input.notes.push_back(fmt::format("Failed allocations: {}", failed));
+}
+
 }  // namespace
 
 table_input table_of(const trace& loaded, average_key key, std::string_view attribute) {
@@ -83,6 +103,7 @@ table_input table_of(const event_list& events, const grouping& by) {
     input.device_rows = by.select == event_selection::device;
     input.memory_profile = events.memory_profile;
     input.health = events.health;
+    if (by.select == event_selection::cpu) note_memory(input, events);
     if (by.by_thread) {
         group_by(input, "Thread", "thread", [&](std::uint32_t thread) {
             return thread < events.threads.size() ? group_value(lane_name(events, thread))
