@@ -58,11 +58,8 @@ bool chrome_events::take_phase(const chrome_fields& event, char phase) {
 
 bool chrome_events::take_complete(const chrome_fields& event) {
     std::int64_t duration = 0;
-    if (!event.duration.empty()) {
-        const auto read = nanoseconds(unquoted(event.duration));
-        if (!read) return wrong("\"dur\" is no number of microseconds, or too large a one");
-        duration = *read;
-    }
+    if (!event.duration.empty() && !read_nanoseconds(unquoted(event.duration), duration))
+        return wrong("\"dur\" is no number of microseconds, or too large a one");
     event_row* const row = add_row(event);
     if (row == nullptr) return false;
     if (event.duration.empty()) {
@@ -181,9 +178,8 @@ bool chrome_events::take_metadata(const chrome_fields& event) {
 
 bool chrome_events::read_time(const chrome_fields& event, std::int64_t& into) {
     if (event.time.empty()) return wrong("an event without \"ts\", its time");
-    const auto time = nanoseconds(unquoted(event.time));
-    if (!time) return wrong("\"ts\" is no number of microseconds, or too large a one");
-    into = *time;
+    if (!read_nanoseconds(unquoted(event.time), into))
+        return wrong("\"ts\" is no number of microseconds, or too large a one");
     return true;
 }
 

@@ -2,6 +2,8 @@
 #include "chrome_parser.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -13,9 +15,39 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
+/// What a result holds, whose error was looked at. simdjson's own way out copies it, which costs more than
+/// parsing it does.
+template <class Type>
+Type& unchecked(simdjson::simdjson_result<Type>& result) {
+    Type&& held = std::move(result).value_unsafe();
+    return held;
+}
+
+/// A key of up to seven letters with its closing quote, to be compared at once.
+struct short_key {
+    std::uint64_t bytes = 0;
+    std::uint64_t mask = 0;
+
+    template <std::size_t Size>
+    consteval short_key(const char (&name)[Size]) {
+        static_assert(Size <= sizeof(bytes) && std::endian::native == std::endian::little);
+        for (std::size_t at = 0; at < Size; ++at) {
+            const auto letter = static_cast<unsigned char>(at + 1 < Size ? name[at] : '"');
+            bytes |= std::uint64_t{letter} << (8 * at);
+            mask |= std::uint64_t{0xff} << (8 * at);
+        }
+    }
+};
+
 /// Whether the key that begins at `key` is `name`. Keys are read in place: the parser's padding is readable.
+bool is_key(const char* key, short_key name) {
+    std::uint64_t found = 0;
+    std::memcpy(&found, key, sizeof(found));
+    return ((found ^ name.bytes) & name.mask) == 0;
+}
+
 template <std::size_t Size>
-bool is_key(const char* key, const char (&name)[Size]) {
+bool is_long_key(const char* key, const char (&name)[Size]) {
     return std::memcmp(key, name, Size - 1) == 0 && key[Size - 1] == '"';
 }
 
@@ -37,14 +69,14 @@ std::string_view* field_of(chrome_fields& event, const char* key) {
 }
 
 std::string_view* input_field(chrome_arguments& arguments, const char* key) {
-    if (is_key(key, "Input Dims")) return &arguments.input_dims;
-    if (is_key(key, "Input type")) return &arguments.input_type;
-    return is_key(key, "Input Strides") ? &arguments.input_strides : nullptr;
+    if (is_long_key(key, "Input Dims")) return &arguments.input_dims;
+    if (is_long_key(key, "Input type")) return &arguments.input_type;
+    return is_long_key(key, "Input Strides") ? &arguments.input_strides : nullptr;
 }
 
 std::string_view* memory_field(chrome_arguments& arguments, const char* key) {
-    if (is_key(key, "Total Allocated")) return &arguments.total_allocated;
-    return is_key(key, "Total Reserved") ? &arguments.total_reserved : nullptr;
+    if (is_long_key(key, "Total Allocated")) return &arguments.total_allocated;
+    return is_long_key(key, "Total Reserved") ? &arguments.total_reserved : nullptr;
 }
 
 std::string_view* argument_of(chrome_arguments& arguments, const char* key) {
@@ -52,22 +84,23 @@ std::string_view* argument_of(chrome_arguments& arguments, const char* key) {
         case 'A': return is_key(key, "Addr") ? &arguments.address : nullptr;
         case 'B': return is_key(key, "Bytes") ? &arguments.bytes : nullptr;
         case 'C':
-            if (is_key(key, "Call stack")) return &arguments.call_stack;
-            return is_key(key, "Concrete Inputs") ? &arguments.concrete_inputs : nullptr;
+            if (is_long_key(key, "Call stack")) return &arguments.call_stack;
+            return is_long_key(key, "Concrete Inputs") ? &arguments.concrete_inputs : nullptr;
         case 'D':
-            if (is_key(key, "Device Type")) return &arguments.device_type;
-            return is_key(key, "Device Id") ? &arguments.device_id : nullptr;
-        case 'E': return is_key(key, "External id") ? &arguments.external_id : nullptr;
-        case 'F': return is_key(key, "Fwd thread id") ? &arguments.forward_thread : nullptr;
+            if (is_long_key(key, "Device Type")) return &arguments.device_type;
+            return is_long_key(key, "Device Id") ? &arguments.device_id : nullptr;
+        case 'E': return is_long_key(key, "External id") ? &arguments.external_id : nullptr;
+        case 'F': return is_long_key(key, "Fwd thread id") ? &arguments.forward_thread : nullptr;
         case 'I': return input_field(arguments, key);
-        case 'K': return is_key(key, "Kwinputs") ? &arguments.keyword_inputs : nullptr;
-        case 'M': return is_key(key, "Module Hierarchy") ? &arguments.module_hierarchy : nullptr;
-        case 'O': return is_key(key, "Overload name") ? &arguments.overload_name : nullptr;
-        case 'S': return is_key(key, "Sequence number") ? &arguments.sequence_number : nullptr;
+        case 'K': return is_long_key(key, "Kwinputs") ? &arguments.keyword_inputs : nullptr;
+        case 'M':
+            return is_long_key(key, "Module Hierarchy") ? &arguments.module_hierarchy : nullptr;
+        case 'O': return is_long_key(key, "Overload name") ? &arguments.overload_name : nullptr;
+        case 'S': return is_long_key(key, "Sequence number") ? &arguments.sequence_number : nullptr;
         case 'T': return memory_field(arguments, key);
-        case 'c': return is_key(key, "correlation") ? &arguments.correlation : nullptr;
+        case 'c': return is_long_key(key, "correlation") ? &arguments.correlation : nullptr;
         case 'd': return is_key(key, "device") ? &arguments.device : nullptr;
-        case 'e': return is_key(key, "external id") ? &arguments.external_id : nullptr;
+        case 'e': return is_long_key(key, "external id") ? &arguments.external_id : nullptr;
         case 'n': return is_key(key, "name") ? &arguments.name : nullptr;
         case 's': return is_key(key, "stream") ? &arguments.stream : nullptr;
         default: return nullptr;
@@ -88,10 +121,10 @@ bool skip_digits(std::string_view text, std::size_t& at) {
 
 bool is_number(std::string_view text) {
     std::size_t at = text.front() == '-' ? 1 : 0;
-    const bool zero = at < text.size() && text[at] == '0';
     const std::size_t begin = at;
-    if (!skip_digits(text, at) || (zero && at - begin > 1)) return false;
-    if (at < text.size() && text[at] == '.') {
+    if (!skip_digits(text, at) || (text[begin] == '0' && at - begin > 1)) return false;
+    if (at == text.size()) return true;
+    if (text[at] == '.') {
         ++at;
         if (!skip_digits(text, at)) return false;
     }
@@ -152,25 +185,25 @@ chrome_parser::outcome chrome_parser::parse(std::span<const char> text, std::siz
     ondemand::document document;
     ondemand::array array;
     ondemand::array_iterator each;
+    ondemand::array_iterator end;
     const char* reached = text.data() + 1;
     if (parser_.iterate(text.data(), text.size(), allocated).get(document) != simdjson::SUCCESS ||
         document.get_array().get(array) != simdjson::SUCCESS ||
-        array.begin().get(each) != simdjson::SUCCESS)
+        array.begin().get(each) != simdjson::SUCCESS || array.end().get(end) != simdjson::SUCCESS)
         return {kind::stopped, reached};
-    ondemand::array_iterator end;
-    if (array.end().get(end) != simdjson::SUCCESS) return {kind::stopped, reached};
     bool pending = false;  // an event is taken when it is known that it ended well
     for (; each != end; ++each) {
-        ondemand::value value;
-        if ((*each).get(value) != simdjson::SUCCESS) return {kind::stopped, reached};
+        auto element = *each;
+        if (element.error() != simdjson::SUCCESS) return {kind::stopped, reached};
         if (pending && !sink.take(event_)) return {kind::stopped, reached};
         pending = false;
+        ondemand::value& value = unchecked(element);
         reached = value.raw_json_token().data();
-        ondemand::object event;
-        if (value.get_object().get(event) != simdjson::SUCCESS) return {kind::stopped, reached};
+        auto object = value.get_object();
+        if (object.error() != simdjson::SUCCESS) return {kind::stopped, reached};
         forget(event_);
         event_.where = reached;
-        if (!read_event(event)) return {kind::stopped, reached};
+        if (!read_event(unchecked(object))) return {kind::stopped, reached};
         pending = true;
     }
     if (pending && !sink.take(event_)) return {kind::stopped, reached};
@@ -183,9 +216,8 @@ chrome_parser::outcome chrome_parser::parse(std::span<const char> text, std::siz
 
 bool chrome_parser::read_event(ondemand::object& event) {
     for (auto each : event) {
-        ondemand::field field;
-        if (std::move(each).get(field) != simdjson::SUCCESS) return false;
-        event_.empty = false;
+        if (each.error() != simdjson::SUCCESS) return false;
+        ondemand::field& field = unchecked(each);
         if (!take_field(field.key().raw(), field.value())) return false;
     }
     return true;
@@ -193,30 +225,30 @@ bool chrome_parser::read_event(ondemand::object& event) {
 
 bool chrome_parser::take_field(const char* key, ondemand::value& value) {
     const std::string_view token = trimmed(value.raw_json_token());
+    event_.empty = false;
     if (!is_nested(token)) {
-        if (!is_scalar(token)) return false;
         if (std::string_view* place = field_of(event_, key)) *place = token;
-        return true;
+        return is_scalar(token);
     }
     if (is_key(key, "id2")) return read_id(value);
     if (is_key(key, "args") && token.front() == '{') {
-        ondemand::object arguments;
-        if (value.get_object().get(arguments) != simdjson::SUCCESS) return false;
+        auto arguments = value.get_object();
+        if (arguments.error() != simdjson::SUCCESS) return false;
         event_.arguments = {};
         event_.others.clear();
         event_.has_arguments = true;
-        return read_arguments(arguments);
+        return read_arguments(unchecked(arguments));
     }
     if (std::string_view* place = field_of(event_, key)) *place = token;
     return check(value, 0);
 }
 
 bool chrome_parser::read_id(ondemand::value& value) {
-    ondemand::object ids;
-    if (value.get_object().get(ids) != simdjson::SUCCESS) return check(value, 0);
-    for (auto each : ids) {
-        ondemand::field field;
-        if (std::move(each).get(field) != simdjson::SUCCESS) return false;
+    auto ids = value.get_object();
+    if (ids.error() != simdjson::SUCCESS) return check(value, 0);
+    for (auto each : unchecked(ids)) {
+        if (each.error() != simdjson::SUCCESS) return false;
+        ondemand::field& field = unchecked(each);
         event_.local_id = is_key(field.key().raw(), "local");
         event_.id2 = trimmed(field.value().raw_json_token());
         if (!check(field.value(), 0)) return false;
@@ -226,8 +258,8 @@ bool chrome_parser::read_id(ondemand::value& value) {
 
 bool chrome_parser::read_arguments(ondemand::object& arguments) {
     for (auto each : arguments) {
-        ondemand::field field;
-        if (std::move(each).get(field) != simdjson::SUCCESS) return false;
+        if (each.error() != simdjson::SUCCESS) return false;
+        ondemand::field& field = unchecked(each);
         if (!take_argument(field.key().raw(), field.value())) return false;
     }
     return true;
@@ -261,32 +293,26 @@ bool chrome_parser::check(ondemand::value& value, std::size_t depth) {
     if (!is_nested(token)) return is_scalar(token);
     if (depth == deepest_nesting) return false;
     if (token.front() == '[') {
-        ondemand::array array;
-        if (value.get_array().get(array) != simdjson::SUCCESS) return false;
-        for (auto each : array) {
-            ondemand::value element;
-            if (std::move(each).get(element) != simdjson::SUCCESS || !check(element, depth + 1)) return false;
-        }
+        auto array = value.get_array();
+        if (array.error() != simdjson::SUCCESS) return false;
+        for (auto each : unchecked(array))
+            if (each.error() != simdjson::SUCCESS || !check(unchecked(each), depth + 1))
+                return false;
         return true;
     }
-    ondemand::object object;
-    if (value.get_object().get(object) != simdjson::SUCCESS) return false;
-    for (auto each : object) {
-        ondemand::field field;
-        if (std::move(each).get(field) != simdjson::SUCCESS || !check(field.value(), depth + 1)) return false;
-    }
+    auto object = value.get_object();
+    if (object.error() != simdjson::SUCCESS) return false;
+    for (auto each : unchecked(object))
+        if (each.error() != simdjson::SUCCESS || !check(unchecked(each).value(), depth + 1))
+            return false;
     return true;
 }
 
 bool chrome_parser::is_scalar(std::string_view token) const {
     if (token.empty()) return false;
     if (token.front() == '"') return is_string(token);
-    if (token.front() == '-' || is_digit(token.front())) {
-        if (is_number(token)) return true;
-    } else if (token == "true" || token == "false" || token == "null") {
-        return true;
-    }
-    return accept_nan_ && is_json(std::string(token) + ' ', true);
+    return is_number(token) || token == "true" || token == "false" || token == "null" ||
+           (accept_nan_ && is_json(std::string(token) + ' ', true));
 }
 
 }  // namespace coroscope::analysis::reading

@@ -51,6 +51,7 @@ private:
     chrome_parser::outcome parse(std::size_t size);
     progress fail_at_event(const char* event);
 
+    [[nodiscard]] double share_read() const;
     bool skip_blanks();
     bool fail(std::string message, std::size_t at = 0);
     bool cut_short();

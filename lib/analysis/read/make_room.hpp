@@ -16,7 +16,7 @@ namespace coroscope::analysis::reading {
 template <class Element, class Progress>
 void make_room(std::vector<Element>& elements, const Progress& progress) {
     if (elements.size() < elements.capacity()) return;
-    constexpr std::size_t few = std::size_t{1} << 14;
+    constexpr std::size_t few = std::size_t{1} << 17;
     constexpr double spare = 1.15;  // it is not touched where it is not needed
     constexpr double least_progress = 0.0001;
     const std::size_t size = elements.size();

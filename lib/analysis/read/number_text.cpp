@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <string>
 
 namespace coroscope::analysis::reading {
@@ -67,37 +69,60 @@ std::optional<std::int64_t> any_number(std::string_view text) {
                                      static_cast<std::int64_t>(decimals_of_a_nanosecond));
 }
 
+/// Whether eight bytes are digits, and the number that they spell, all at once.
+bool all_digits(std::uint64_t bytes) {
+    return (bytes & 0xf0f0'f0f0'f0f0'f0f0U) == 0x3030'3030'3030'3030U &&
+           ((bytes + 0x0606'0606'0606'0606U) & 0xf0f0'f0f0'f0f0'f0f0U) == 0x3030'3030'3030'3030U;
+}
+std::uint32_t eight_digits(std::uint64_t bytes) {
+    // Neighbours are joined: digits to pairs, pairs to fours, fours to eight.
+    bytes = (bytes & 0x0f0f'0f0f'0f0f'0f0fU) * (1 + (10U << 8)) >> 8;
+    bytes = (bytes & 0x00ff'00ff'00ff'00ffU) * (1 + (100U << 16)) >> 16;
+    return static_cast<std::uint32_t>((bytes & 0x0000'ffff'0000'ffffU) * (1 + (10'000ULL << 32)) >>
+                                      32);
+}
+
 /// The common spelling, which cannot overflow: up to 15 digits, and up to three behind a point.
-std::optional<std::int64_t> common_number(std::string_view text) {
+bool read_common(std::string_view text, std::int64_t& into) {
     constexpr std::size_t safe_digits = 15;
+    static_assert(std::endian::native == std::endian::little);
     std::int64_t value = 0;
     std::size_t at = 0;
+    std::uint64_t bytes = 0;
+    if (text.size() > sizeof(bytes)) {
+        std::memcpy(&bytes, text.data(), sizeof(bytes));
+        if (all_digits(bytes)) {
+            value = eight_digits(bytes);
+            at = sizeof(bytes);
+        }
+    }
     const std::size_t most = std::min(text.size(), safe_digits + 1);
     while (at < most && is_digit(text[at])) value = value * 10 + (text[at++] - '0');
-    if (at == 0 || at > safe_digits) return std::nullopt;
+    if (at == 0 || at > safe_digits) return false;
+    constexpr std::array<std::int64_t, decimals_of_a_nanosecond + 1> unit = {1000, 100, 10, 1};
     std::size_t decimals = 0;
     if (at < text.size()) {
-        if (text[at++] != '.') return std::nullopt;
+        if (text[at++] != '.') return false;
         decimals = text.size() - at;
-        if (decimals == 0 || decimals > decimals_of_a_nanosecond) return std::nullopt;
+        if (decimals == 0 || decimals > decimals_of_a_nanosecond) return false;
         for (; at < text.size(); ++at) {
-            if (!is_digit(text[at])) return std::nullopt;
+            if (!is_digit(text[at])) return false;
             value = value * 10 + (text[at] - '0');
         }
     }
-    constexpr std::array<std::int64_t, decimals_of_a_nanosecond + 1> unit = {1000, 100, 10, 1};
-    return value * unit[decimals];
+    into = value * unit[decimals];
+    return true;
 }
 
 }  // namespace
 
-std::optional<std::int64_t> nanoseconds(std::string_view microseconds) {
+bool read_nanoseconds(std::string_view microseconds, std::int64_t& into) {
+    if (read_common(microseconds, into)) return true;
     const bool negative = !microseconds.empty() && microseconds[0] == '-';
-    const std::string_view text = microseconds.substr(negative ? 1 : 0);
-    std::optional<std::int64_t> value = common_number(text);
-    if (!value) value = any_number(text);
-    if (value && negative) value = -*value;
-    return value;
+    const auto value = any_number(microseconds.substr(negative ? 1 : 0));
+    if (!value) return false;
+    into = negative ? -*value : *value;
+    return true;
 }
 
 std::optional<std::uint64_t> id_number(std::string_view text) {

@@ -11,9 +11,9 @@
 namespace coroscope::analysis::reading {
 
 /// Decimal microseconds ("1700000000000000.001", "-3", "1.5e3") as nanoseconds, rounded half away from
-/// zero where there are more than three decimals; nullopt where the text is no decimal number or the
+/// zero where there are more than three decimals. False where the text is no decimal number or the
 /// nanoseconds are beyond int64.
-[[nodiscard]] std::optional<std::int64_t> nanoseconds(std::string_view microseconds);
+[[nodiscard]] bool read_nanoseconds(std::string_view microseconds, std::int64_t& into);
 
 /// A whole number; nullopt for everything else.
 template <class Integer>
