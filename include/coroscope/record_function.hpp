@@ -47,6 +47,11 @@ public:
     explicit record_function(const Label& label, const Inputs&... inputs) noexcept {
         begin_as(detail::range_form::block, label, inputs...);
     }
+    /// The same, at a place in a sequence of deferred work (sequence.hpp).
+    template <class Label>
+    record_function(const Label& label, const deferred& place) noexcept {
+        begin(label, place);
+    }
     record_function(const record_function&) = delete;
     record_function& operator=(const record_function&) = delete;
     ~record_function() { finish(true); }
@@ -66,6 +71,12 @@ public:
         detail::with_values(
             [this](const detail::value_source& values) { detail::offer_outputs(range_, values); },
             outputs...);
+    }
+
+    template <class Label>
+    void begin(const Label& label, const deferred& place) noexcept {
+        begin(label);
+        if constexpr (COROSCOPE_ENABLED != 0) detail::note_deferred(range_, place);
     }
 
     /// Ends the range now, on this thread, and runs its end callbacks.

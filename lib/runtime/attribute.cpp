@@ -8,9 +8,11 @@
 #include <cstring>
 
 #include <coroscope/detail/task_state.hpp>
+#include <coroscope/modules.hpp>
 
 #include "attribute_nodes.hpp"
 #include "recorder.hpp"
+#include "text_writer.hpp"
 
 namespace coroscope::runtime {
 namespace {
@@ -91,6 +93,16 @@ std::uint32_t begin_attribute(const char* key, const char* value, std::size_t si
     fill(attribute_at(handle), key, value, size);
     carry(handle);
     return handle;
+}
+
+std::uint32_t begin_module(const char* name, std::size_t size) noexcept {
+    if (!wants(trace::feature_modules)) return 0;
+    char path[2 * attribute_bytes];
+    text_writer writer(path, sizeof path);
+    const attribute_value outer = current_attribute(module_key);
+    if (outer) writer.text(outer.data(), outer.size()).text(".");
+    writer.text(name, size);
+    return begin_attribute(module_key, path, writer.size());
 }
 
 // Where the context carries something else, the block has left its thread or its task: a frame that is

@@ -63,6 +63,7 @@ struct thread_record {
     std::uint32_t id = 0;
     std::uint32_t os_id = 0;  ///< the kernel's
     std::uint32_t label_serial = 0;
+    std::int64_t sequence = 0;  ///< number of the deferred work that is created next
     std::uintptr_t stack_low = 0;
     std::uintptr_t stack_bytes = 0;
     std::atomic<std::uint32_t> busy{0};  ///< generation of the session whose store it is using

@@ -12,6 +12,7 @@
 #include <coroscope/scope.hpp>
 
 #include "frames.hpp"
+#include "notes.hpp"
 #include "observation.hpp"
 #include "range_faults.hpp"
 #include "recorder.hpp"
@@ -132,12 +133,26 @@ scope_facts facts_of(site& where, const void* address) noexcept {
     return facts;
 }
 
+// `caller`: what the runtime returns to, where the stack of the user's calls begins.
+void begin_recorded(scope_start& start, const void* caller) noexcept {
+    start.ticks = 0;
+    if (register_thread(this_thread) == nullptr || !is_recording()) return;
+    start.mark = this_thread.mark;
+    if (load_gate() >= 0 || !wants(trace::feature_stacks)) {
+        start.ticks = now();
+        return;
+    }
+    const captured_stack stack(caller);
+    start.ticks = now();
+    stack.note(start.ticks);
+}
+
 // Observers first: what they take is none of the scope's time.
-void begin_slow(scope_start* start, site& where, const value_source* inputs) noexcept {
+void begin_slow(scope_start* start, site& where, const value_source* inputs, const void* caller) noexcept {
     start->ticks = 0;
     if (register_thread(this_thread) == nullptr) return;
     observation* seen = may_be_observed() ? begin_observation(facts_of(where, start), inputs) : nullptr;
-    begin_unobserved(start);
+    begin_recorded(*start, caller);
     if (seen != nullptr) keep_observation(*start, *seen);
 }
 
@@ -161,17 +176,13 @@ void end_scope(site& where, const scope_start* start) noexcept {
     publish_tag(cursor, __atomic_load_n(&where.tag, __ATOMIC_RELAXED) | (duration << trace::tag_value_shift));
 }
 
-void begin_scope_slow(scope_start* start, site& where) noexcept { begin_slow(start, where, nullptr); }
+void begin_scope_slow(scope_start* start, site& where) noexcept {
+    begin_slow(start, where, nullptr, __builtin_return_address(0));
+}
 void begin_scope_slow(scope_start* start, site& where, const value_source& inputs) noexcept {
-    begin_slow(start, where, &inputs);
+    begin_slow(start, where, &inputs, __builtin_return_address(0));
 }
-
-void begin_unobserved(scope_start* start) noexcept {
-    start->ticks = 0;
-    if (register_thread(this_thread) == nullptr || !is_recording()) return;
-    start->mark = this_thread.mark;
-    start->ticks = now();
-}
+void begin_unobserved(scope_start* start) noexcept { begin_recorded(*start, __builtin_return_address(0)); }
 
 void record_await(site& label, const scope_start& start) noexcept {
     const std::uint64_t end = now();
@@ -201,7 +212,7 @@ void begin_range(range_start& range, const char* label, std::size_t size, range_
     if (register_thread(this_thread) == nullptr) return;
     observation* seen =
         may_be_observed() ? begin_observation(facts_of(label, size, form, &range), inputs) : nullptr;
-    begin_unobserved(&range.start);
+    begin_recorded(range.start, __builtin_return_address(0));
     if (range.start.ticks != 0) {
         range.session = effective_generation(this_thread);
         range.label = ++this_thread.record->label_serial;
@@ -212,6 +223,11 @@ void begin_range(range_start& range, const char* label, std::size_t size, range_
 
 void offer_outputs(const range_start& range, const value_source& outputs) noexcept {
     take_outputs(range.start, outputs);
+}
+
+void note_deferred(const range_start& range, const deferred& place) noexcept {
+    const std::uint64_t ticks = recorded_start(range.start).ticks;
+    if (ticks != 0 && place.number >= 0) note_sequence(ticks, place);
 }
 
 namespace {
@@ -277,9 +293,11 @@ void record_item(const range_start& range, std::uint64_t number) noexcept {
         write_record(at, ticks, make_tag(record_kind::item, range.label, 0), begun.mark, number);
 }
 
-bool arguments_wanted() noexcept {
+std::uint32_t arguments_wanted() noexcept {
     const session* owner = effective_session(this_thread);
-    return owner != nullptr && owner->record_arguments;
+    if (owner == nullptr) return 0;
+    const bool shapes = (owner->features.load(std::memory_order_relaxed) & trace::feature_shapes) != 0;
+    return (owner->record_arguments ? wants_values : 0U) | (shapes ? wants_shapes : 0U);
 }
 
 void record_arguments(site& where, const scope_start& start, const argument_writer& values) noexcept {

@@ -9,6 +9,7 @@
 
 #include "calibration.hpp"
 #include "clock.hpp"
+#include "notes.hpp"
 #include "program_faults.hpp"
 #include "registry.hpp"
 #include "session_identity.hpp"
@@ -115,6 +116,7 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     slot.generation.store(generation, std::memory_order_release);
     slot.live.store(true, std::memory_order_release);  // pairs with find_session()
     define_all_sites(*store);
+    if (options.with_stack) describe_modules(*store);
     if (!options.all_threads) return;
     {
         const std::lock_guard lock(registry_mutex());
@@ -192,6 +194,8 @@ trace::buffer stop_session(std::uint32_t generation) noexcept {
     slot->store->header().late_records = slot->late_records.load(std::memory_order_relaxed);
     __atomic_fetch_add(&slot->store->header().lost_records,
                        slot->lost_records.load(std::memory_order_relaxed), __ATOMIC_RELAXED);
+    if ((slot->features.load(std::memory_order_relaxed) & trace::feature_stacks) != 0)
+        describe_modules(*slot->store);  // those that came since
     trace::buffer trace = slot->store->close();
     wait_until_unused(generation);
     {

@@ -155,7 +155,10 @@ TEST_CASE("the sample trace holds what it says") {
     const auto loaded = load(sample_trace());
     CHECK(loaded.health.warnings.empty());
     CHECK(loaded.tasks.size() == 2);
-    CHECK(loaded.events.size() == 4);
+    CHECK(loaded.events.size() == 5);
+    CHECK(loaded.notes.size() == 1);
+    CHECK(loaded.memory.size() == 1);
+    CHECK(loaded.modules.size() == 1);
     check_sound(loaded);
 }
 

@@ -103,6 +103,26 @@ thread_writer& thread_writer::item(std::int64_t at, std::uint32_t serial, std::u
                {trace::make_mark(0, start_thread == 0 ? thread_ : start_thread), number});
 }
 
+thread_writer& thread_writer::note(std::int64_t scope_start, trace::note_kind what,
+                                   std::string_view says) {
+    const trace::note_body body{what, {}};
+    std::string payload(reinterpret_cast<const char*>(&body), sizeof body);
+    payload.append(says);
+    owner_->write_record(
+        owner_->chunk_of(thread_, trace::record_unit_bytes + trace::padded_payload(payload.size())),
+        ticks_of(scope_start), make_tag(record_kind::note, 0, payload.size()), payload.data(),
+        payload.size());
+    return *this;
+}
+
+thread_writer& thread_writer::memory(std::int64_t at, trace::memory_event what,
+                                     std::uint64_t address, std::uint64_t bytes,
+                                     std::uint64_t allocated, std::uint64_t reserved) {
+    return raw(ticks_of(at),
+               make_tag(record_kind::memory, 0, static_cast<std::uint64_t>(what)),
+               {address, bytes, allocated, reserved});
+}
+
 thread_writer& thread_writer::arguments(std::int64_t scope_start, std::uint32_t site,
                                         std::string_view text) {
     std::vector<std::uint64_t> words(trace::padded_payload(text.size()) / sizeof(std::uint64_t));
@@ -239,6 +259,10 @@ std::vector<trace_builder::chunk> trace_builder::metadata() const {
     for (const trace::clock_point& point : clock_points_)
         write_record(described, point.ticks, make_tag(record_kind::clock, 0, 0),
                      &point.monotonic_ns, 2 * sizeof(std::int64_t));
+    for (const module_entry& entry : modules_)
+        write_record(described, entry.load_address,
+                     make_tag(record_kind::module, 1, entry.payload.size()), entry.payload.data(),
+                     entry.payload.size());
     std::vector<chunk> all{described};
     if (!live_tasks_.empty()) {
         chunk table;
@@ -247,6 +271,14 @@ std::vector<trace_builder::chunk> trace_builder::metadata() const {
         all.push_back(table);
     }
     return all;
+}
+
+trace_builder& trace_builder::module(std::uint64_t load_address, std::uint64_t bytes,
+                                     std::string_view path, std::string_view build_id) {
+    const trace::module_body body{bytes, static_cast<std::uint8_t>(build_id.size()), {}};
+    std::string payload(reinterpret_cast<const char*>(&body), sizeof body);
+    modules_.push_back({load_address, payload.append(build_id).append(path)});
+    return *this;
 }
 
 std::vector<unsigned char> trace_builder::bytes() const {
@@ -315,12 +347,18 @@ trace_builder sample_trace() {
         .cancel(515, 1)
         .context(520, 2, 1)
         .context(530, 1, 2)
+        .note(540, trace::note_kind::inputs, "[[2]]\n[[1]]\n[\"int\"]\n[\"\"]")
+        .note(540, trace::note_kind::stack, std::string(16, '\1'))
+        .note(540, trace::note_kind::sequence, std::string(16, '\0'))
+        .memory(545, trace::memory_event::allocated, 0x100, 64, 64, 64)
+        .scope(render, 540, 550)
         .finish(600, 1);
     built.on(2)
         .label(250, 1, "worker")
         .long_scope(1, 250, 300, trace::scope_dynamic)
         .wake(300, 1, 0, 2)
         .awaiting(310, 1, 2);
+    built.module(0x1000, 0x200, "/bin/program", "build id");
     return built;
 }
 

@@ -57,6 +57,9 @@ public:
     thread_writer& item(std::int64_t at, std::uint32_t serial, std::uint64_t number,
                         std::uint32_t start_thread = 0);
     thread_writer& arguments(std::int64_t scope_start, std::uint32_t site, std::string_view text);
+    thread_writer& note(std::int64_t scope_start, trace::note_kind what, std::string_view says);
+    thread_writer& memory(std::int64_t at, trace::memory_event what, std::uint64_t address,
+                          std::uint64_t bytes, std::uint64_t allocated, std::uint64_t reserved);
 
     /// Closes the chunk; the next record opens another, in which `current_task` is said to run.
     thread_writer& next_chunk(std::int64_t opened_at, std::uint64_t current_task = 0);
@@ -98,6 +101,8 @@ public:
     thread_writer on_unknown(std::uint32_t id) { return {*this, id}; }
 
     trace_builder& clock_point(std::uint64_t ticks, std::int64_t monotonic_ns);
+    trace_builder& module(std::uint64_t load_address, std::uint64_t bytes, std::string_view path,
+                          std::string_view build_id = "");
     trace_builder& live_task(const trace::task_slot& slot);
 
     /// Chunks are sealed unless this is called: then record chunks stay open, as after a kill.
@@ -140,6 +145,11 @@ private:
     std::map<std::uint32_t, trace::thread_body> threads_;
     std::vector<trace::clock_point> clock_points_;
     std::vector<trace::task_slot> live_tasks_;
+    struct module_entry {
+        std::uint64_t load_address;
+        std::string payload;
+    };
+    std::vector<module_entry> modules_;
     std::vector<chunk> chunks_;
 };
 

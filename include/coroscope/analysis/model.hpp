@@ -197,6 +197,45 @@ struct event {
 };
 static_assert(sizeof(event) == 56);
 
+/// What the session asked to know beside an event's times. Texts are indices into trace::strings.
+struct event_note {
+    std::uint32_t event = none;            ///< index into trace::events
+    std::uint32_t input_shapes = none;     ///< as JSON, "[[2, 3], []]"
+    std::uint32_t input_strides = none;    ///< the same; empty where they are not known
+    std::uint32_t input_types = none;      ///< as JSON, "[\"float\", \"int\"]"
+    std::uint32_t concrete_inputs = none;  ///< values of what has no dimensions, as JSON
+    std::uint32_t stack = none;            ///< index into trace::stacks
+    std::uint32_t forward_thread = none;   ///< where the deferred work was created that it runs: index
+                                           ///< into trace::threads; none where it creates some
+    std::uint32_t unused = 0;
+    std::int64_t sequence_number = -1;  ///< -1: none
+};
+
+/// A stack of calls: addresses inside the calls, innermost first.
+struct call_stack {
+    std::uint32_t first = 0;  ///< index into trace::frames
+    std::uint32_t count = 0;
+};
+
+/// A file whose code was loaded.
+struct code_module {
+    std::uint64_t load_address = 0;
+    std::uint64_t bytes = 0;
+    std::string path;
+    std::string build_id;  ///< hexadecimal; empty where it has none
+};
+
+/// What an allocator reported.
+struct memory_event {
+    std::int64_t time_ns = 0;
+    std::int64_t bytes = 0;  ///< negative: released; out of memory: asked for
+    std::uint64_t address = 0;
+    std::int64_t total_allocated = 0;  ///< of the allocator, afterwards
+    std::int64_t total_reserved = 0;
+    std::uint32_t thread = none;  ///< index into trace::threads
+    bool out_of_memory = false;
+};
+
 /// One item that a stream yielded.
 struct stream_item {
     std::int64_t time_ns = 0;
@@ -255,10 +294,18 @@ struct trace {
     std::vector<attribute_info> attributes;
     std::vector<stream_info> streams;       ///< by start
     std::vector<stream_item> stream_items;  ///< by (stream, number)
+    std::vector<event_note> notes;     ///< by event; few events have one
+    std::vector<call_stack> stacks;
+    std::vector<std::uint64_t> frames;
+    std::vector<code_module> modules;  ///< by load address
+    std::vector<memory_event> memory;  ///< by (time, thread)
     std::vector<event>
         events;  ///< by (start ascending, end descending, stream position descending)
     trace_health health;
 };
+
+/// The note of an event (an index into trace::events), null where it has none.
+[[nodiscard]] COROSCOPE_API const event_note* find_note(const trace& loaded, std::uint32_t event);
 
 /// The value of a key among an attribute and those below it: an index into trace::strings, `none` where
 /// it is not carried.

@@ -6,19 +6,35 @@
 
 #include <coroscope/arguments.hpp>
 #include <coroscope/scope.hpp>
+#include <coroscope/shapes.hpp>
 
 namespace coroscope::detail {
 
-/// Does the session that records on this thread want arguments?
-COROSCOPE_API bool arguments_wanted() noexcept;
+/// What the session that records on this thread wants of arguments; 0: nothing.
+enum argument_wishes : std::uint32_t { wants_values = 1U << 0, wants_shapes = 1U << 1 };
+COROSCOPE_API std::uint32_t arguments_wanted() noexcept;
 
 /// Writes the arguments of the scope at `where` that began so.
 COROSCOPE_API void record_arguments(site& where, const scope_start& start,
                                     const argument_writer& values) noexcept;
 
+/// Notes the shapes of a scope's arguments.
+COROSCOPE_API void record_shapes(const scope_start& start, shape_writer& shapes) noexcept;
+
+template <class... Arguments>
+[[gnu::noinline]] void capture_shapes(const scope_start& start,
+                                      const Arguments&... arguments) noexcept {
+    shape_writer writer;
+    (write_shape(writer, arguments), ...);
+    record_shapes(start, writer);
+}
+
 template <class... Arguments>
 [[gnu::noinline]] void capture_arguments(site& where, const scope_start& start,
                                          const Arguments&... arguments) noexcept {
+    const std::uint32_t wanted = arguments_wanted();
+    if ((wanted & wants_shapes) != 0) capture_shapes(start, arguments...);
+    if ((wanted & wants_values) == 0) return;
     argument_writer writer;
     write_arguments(writer, arguments...);
     record_arguments(where, start, writer);
@@ -40,7 +56,7 @@ public:
         begin_scope(start_, [&](scope_start* slow) noexcept {
             begin_with_arguments(slow, Site, arguments...);
         });
-        if (start_.ticks != 0 && arguments_wanted()) [[unlikely]]
+        if (start_.ticks != 0 && arguments_wanted() != 0) [[unlikely]]
             capture_arguments(Site, start_, arguments...);
     }
     [[gnu::always_inline]] ~arguments_scope() {

@@ -8,6 +8,7 @@
 
 #include <coroscope/detail/export.hpp>
 #include <coroscope/scope.hpp>
+#include <coroscope/sequence.hpp>
 
 namespace coroscope::detail {
 
@@ -30,6 +31,9 @@ COROSCOPE_API void begin_range(range_start& range, const char* label, std::size_
 
 /// Does an observer of this begun range ask for outputs? Then it takes them.
 COROSCOPE_API void offer_outputs(const range_start& range, const value_source& outputs) noexcept;
+
+/// Notes the place of a begun range in a sequence of deferred work.
+COROSCOPE_API void note_deferred(const range_start& range, const deferred& place) noexcept;
 
 /// Writes into the session in which the range began, whatever records on this thread. Where that session
 /// is over, the end is counted among the range_faults.

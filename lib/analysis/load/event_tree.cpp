@@ -122,7 +122,9 @@ private:
             added.site = names_.site(scope.site_id);
             added.name = names_.site_name(added.site);
         }
-        if (scope.is_long || gathered_.texts.has_arguments(added.site)) add_extra(from, added);
+        if (scope.is_long || gathered_.texts.has_arguments(added.site) ||
+            !gathered_.notes.empty())
+            add_extra(from, added);
         places_.link(added, in_force.group < loaded_.tasks.size() ? in_force.group : none, true);
     }
 
@@ -140,6 +142,7 @@ private:
         added.site = extra->site;
         added.name = extra->name;
         added.flags |= extra->flags;
+        if (extra->note != none) gathered_.notes.give(extra->note, loaded_);
         if (extra->arguments == none) return;
         event_detail detail;
         detail.time.running_ns = added.end_ns - added.start_ns;
@@ -160,6 +163,7 @@ private:
         added.task = scope.task;
         added.detail = scope.detail;
         added.flags = scope.flags;
+        if (scope.note != none) gathered_.notes.give(scope.note, loaded_);
         // Outside tasks an asynchronous scope has no place among the calls of a thread.
         if (scope.task != none || scope.encloses) places_.link(added, scope.task, scope.encloses);
     }

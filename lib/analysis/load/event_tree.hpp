@@ -25,6 +25,7 @@ struct gathered_scopes {
     const std::vector<timeline>& timelines;
     std::vector<stream_scopes>& scopes;
     const scope_texts& texts;
+    const scope_notes& notes;
 };
 
 /// Fills loaded.events and the scopes of loaded.awaits.

@@ -9,6 +9,8 @@
 #include "attributes.hpp"
 #include "clock_map.hpp"
 #include "event_tree.hpp"
+#include "memory_records.hpp"
+#include "notes.hpp"
 #include "fold_jobs.hpp"
 #include "open_ranges.hpp"
 #include "scope_records.hpp"
@@ -128,14 +130,16 @@ trace load_from(const reader& input) {
     const loading::task_histories histories(records, timelines, loaded);
 
     loading::scope_texts texts(records);
-    const loading::scope_context context{records, histories, names, clock, loaded};
+    loading::scope_notes notes(records.notes);
+    const loading::scope_context context{records, histories, names, clock, notes, loaded};
     std::vector<loading::stream_scopes> scopes;
     for (std::size_t stream = 0; stream < records.streams.size(); ++stream)
         scopes.push_back(
             loading::read_scopes(records.streams[stream], timelines[stream], texts, context));
     loading::add_open_ranges(texts, timelines, context, scopes);
     loading::read_streams(texts, timelines, context);
-    loading::build_events({records.streams, timelines, scopes, texts}, names, clock, loaded);
+    loading::build_events({records.streams, timelines, scopes, texts, notes}, names, clock, loaded);
+    loading::order_memory_and_modules(loaded);
     loading::attach_attributes(records.attributes, loaded);
     loading::name_asio_tasks(loaded);
     warn_of_unknown(names, loaded);

@@ -61,7 +61,8 @@ public:
 
 private:
     [[nodiscard]] bool has_extras() const {
-        return texts_.any_arguments() || stream_.has_long_stack_scopes;
+        return texts_.any_arguments() || !context_.notes.empty() ||
+               stream_.has_long_stack_scopes;
     }
 
     void take_extra(std::uint32_t position) {
@@ -78,7 +79,8 @@ private:
             extra.arguments = arguments_of(record.word(0), extra.site, stream_.thread);
         }
         if (is_long) extra.flags = event_flags_of(record.value());
-        if (is_long || extra.arguments != none) found_.extras.push_back(extra);
+        extra.note = context_.notes.take(stream_.thread, record.word(0));
+        if (is_long || extra.arguments != none || extra.note != none) found_.extras.push_back(extra);
     }
 
     void take_other(std::uint32_t position) {
@@ -97,6 +99,7 @@ private:
         scope.flags = event_flags_of(flags);
         if (start < clock_.start_ticks()) scope.flags |= event_clipped;
         name(scope, record.id(), flags);
+        scope.note = context_.notes.take(scope.thread, start);
         const std::uint32_t arguments =
             scope.site == none ? none : arguments_of(start, scope.site, scope.thread);
         measure(scope, nature_of(scope, flags), arguments);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clock_map.hpp"
+#include "notes.hpp"
 #include "symbols.hpp"
 #include "task_history.hpp"
 #include "task_records.hpp"
@@ -87,6 +88,7 @@ struct scope_extra {
     std::uint32_t site = none;
     std::uint32_t name = none;
     std::uint32_t arguments = none;
+    std::uint32_t note = none;  ///< of scope_notes
     std::uint16_t flags = 0;
 };
 
@@ -101,6 +103,7 @@ struct other_scope {
     std::uint32_t thread = none;  ///< where it began
     std::uint32_t task = none;
     std::uint32_t detail = none;
+    std::uint32_t note = none;  ///< of scope_notes
     std::uint16_t flags = 0;
     bool encloses = true;  ///< may be a parent
 };
@@ -116,6 +119,7 @@ struct scope_context {
     const task_histories& histories;
     symbols& names;
     clock_map& clock;
+    scope_notes& notes;
     trace& loaded;
 };
 

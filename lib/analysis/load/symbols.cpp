@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbols.hpp"
 
+#include "memory_records.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -41,6 +43,7 @@ symbols::symbols(const coroscope::trace::reader& input, trace& loaded) : loaded_
             clock_points_.push_back(clock_point{record.word(0),
                                                 static_cast<std::int64_t>(record.word(2)),
                                                 static_cast<std::int64_t>(record.word(3))});
+        if (record.kind() == record_kind::module) loaded_.modules.push_back(read_module(record));
     });
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "huge_pages.hpp"
+#include "memory_records.hpp"
 
 namespace coroscope::analysis::loading {
 
@@ -65,7 +66,13 @@ public:
         }
     }
 
-    task_records take() { return std::move(found_); }
+    task_records take() {
+        found_.notes = notes_.take();
+        if (notes_.malformed() != 0)
+            loaded_.health.warnings.push_back(std::to_string(notes_.malformed()) +
+                                              " notes of scopes are malformed and left out");
+        return std::move(found_);
+    }
 
 private:
     // Chunks come ordered by thread, so a new thread opens a new stream.
@@ -113,6 +120,10 @@ private:
         else if (kind == record_kind::arguments)
             found_.arguments.push_back(
                 {record.word(0), stream.thread, names_.site(record.id()), text_of(record)});
+        else if (kind == record_kind::note)
+            notes_.read(record, stream.thread, names_, loaded_);
+        else if (kind == record_kind::memory)
+            read_memory_record(record, stream.thread);
         else if (kind == record_kind::attribute)
             found_.attributes.definitions.push_back(read_attribute(record, names_));
         else if (kind == record_kind::carries)
@@ -122,6 +133,11 @@ private:
                        (record.value() & coroscope::trace::context_restored) != 0
                            ? carry_op::cause::restored
                            : carry_op::cause::installed);
+    }
+
+    void read_memory_record(const record_view& record, std::uint32_t thread) {
+        loaded_.memory.push_back(read_memory(record, thread, clock_));
+        seen(loaded_.memory.back().time_ns);
     }
 
     void read_carry(const record_view& record, std::uint32_t thread, carry_op::cause why) {
@@ -201,6 +217,7 @@ private:
     clock_map& clock_;
     trace& loaded_;
     task_records found_;
+    note_reader notes_;
     std::uint32_t position_ = 0;  // of the record at hand
     std::int64_t last_ns_ = 0;
 };

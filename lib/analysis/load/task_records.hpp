@@ -13,6 +13,7 @@
 #include "attributes.hpp"
 #include "clock_map.hpp"
 #include "flat_index.hpp"
+#include "notes.hpp"
 #include "stream_records.hpp"
 #include "symbols.hpp"
 #include <coroscope/analysis/model.hpp>
@@ -86,6 +87,7 @@ struct task_records {
     std::vector<range_label> labels;
     std::vector<range_item> items;
     std::vector<scope_text> arguments;
+    std::vector<scope_note> notes;
     attribute_records attributes;
     std::int64_t last_ns = 0;  ///< end of the last record
     flat_index task_ids;

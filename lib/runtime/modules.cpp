@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Which files' code is loaded where.
+
+#include <elf.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "chunk_store.hpp"
+#include "notes.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+constexpr std::size_t longest_path = 2048;
+constexpr std::size_t longest_build_id = 64;
+
+struct module_writer {
+    chunk_store& store;
+    std::uint32_t number = 0;
+};
+
+struct loaded_module {
+    trace::module_body body{};
+    char build_id[longest_build_id];
+};
+
+std::size_t aligned(std::size_t bytes) noexcept { return (bytes + 3) / 4 * 4; }
+
+// A segment of notes is a sequence of (name size, description size, type, name, description).
+void find_build_id(const char* notes, std::size_t size, loaded_module& found) noexcept {
+    while (size >= sizeof(ElfW(Nhdr))) {
+        ElfW(Nhdr) note;
+        std::memcpy(&note, notes, sizeof note);
+        const std::size_t whole = sizeof note + aligned(note.n_namesz) + aligned(note.n_descsz);
+        if (whole > size) return;
+        const bool is_gnu = note.n_namesz == sizeof "GNU" &&
+                            std::memcmp(notes + sizeof note, "GNU", sizeof "GNU") == 0;
+        if (is_gnu && note.n_type == NT_GNU_BUILD_ID && note.n_descsz <= longest_build_id) {
+            found.body.build_id_bytes = static_cast<std::uint8_t>(note.n_descsz);
+            std::memcpy(found.build_id, notes + sizeof note + aligned(note.n_namesz),
+                        note.n_descsz);
+            return;
+        }
+        notes += whole;
+        size -= whole;
+    }
+}
+
+loaded_module look_at(const dl_phdr_info& info) noexcept {
+    loaded_module found;
+    for (int at = 0; at < info.dlpi_phnum; ++at) {
+        const ElfW(Phdr)& segment = info.dlpi_phdr[at];
+        if (segment.p_type == PT_LOAD)
+            found.body.bytes =
+                std::max<std::uint64_t>(found.body.bytes, segment.p_vaddr + segment.p_memsz);
+        if (segment.p_type == PT_NOTE)
+            find_build_id(reinterpret_cast<const char*>(info.dlpi_addr + segment.p_vaddr),
+                          segment.p_filesz, found);
+    }
+    return found;
+}
+
+// The program itself has no name, and comes first.
+std::size_t path_of(const dl_phdr_info& info, bool is_program, char* path) noexcept {
+    if (is_program) {
+        const ssize_t size = ::readlink("/proc/self/exe", path, longest_path);
+        return size < 0 ? 0 : static_cast<std::size_t>(size);
+    }
+    const std::size_t size = std::min(std::strlen(info.dlpi_name), longest_path);
+    std::memcpy(path, info.dlpi_name, size);
+    return size;
+}
+
+int write_module(dl_phdr_info* info, std::size_t, void* data) noexcept {
+    auto& to = *static_cast<module_writer*>(data);
+    const bool is_program = to.number++ == 0;
+    const loaded_module found = look_at(*info);
+    char payload[sizeof found.body + longest_build_id + longest_path];
+    std::size_t size = sizeof found.body;
+    std::memcpy(payload, &found.body, sizeof found.body);
+    std::memcpy(payload + size, found.build_id, found.body.build_id_bytes);
+    size += found.body.build_id_bytes;
+    size += path_of(*info, is_program, payload + size);
+    to.store.append_metadata(info->dlpi_addr,
+                             trace::make_tag(trace::record_kind::module, to.number, size), payload,
+                             size);
+    return 0;
+}
+
+}  // namespace
+
+void describe_modules(chunk_store& store) noexcept {
+    module_writer to{store};
+    ::dl_iterate_phdr(write_module, &to);
+}
+
+}  // namespace coroscope::runtime
