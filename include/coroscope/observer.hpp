@@ -106,7 +106,7 @@ struct observer_calls {
 template <class Start, class End>
 class user_calls final : public observer_calls {
 public:
-    user_calls(Start start, End end) : start_(std::move(start)), end_(std::move(end)) {}
+    user_calls(Start at_start, End at_end) : start_(std::move(at_start)), end_(std::move(at_end)) {}
     observer_context* start(const scope_info& scope) override {
         if constexpr (std::is_void_v<decltype(start_(scope))>) {
             start_(scope);
@@ -128,7 +128,8 @@ struct observer_options {
     bool needs_inputs = false;
     bool needs_outputs = false;
     bool needs_ids = false;
-    bool holds_profiler_slot = false;  ///< as a session does: see emit_nvtx
+    bool holds_profiler_slot = false;     ///< as a session does: see emit_nvtx
+    bool (*wanted)() noexcept = nullptr;  ///< asked before each scope, where there is one
     std::uint8_t kinds = all_scope_kinds;
     double sampling_probability = 1;
 };

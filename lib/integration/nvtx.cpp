@@ -87,7 +87,7 @@ const emitter_kind& nvtx_emitter() noexcept {
         nullptr,
 #endif
         "Coroscope was built without NVTX.", "NVTX annotation context manager is not reentrant",
-        true};
+        true, nullptr};
     return kind;
 }
 

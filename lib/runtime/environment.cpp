@@ -8,6 +8,7 @@
 //   COROSCOPE_ARGUMENTS=1      capture arguments
 //   COROSCOPE_LIVE=1           tracks live tasks: async_stack.hpp
 //   COROSCOPE_ANOMALY=1        reports tasks that fail on stderr: anomaly.hpp
+//   COROSCOPE_USDT=1           shows scopes and tasks as probes: integration/usdt.hpp
 //   COROSCOPE_CLOCK=monotonic  time by CLOCK_MONOTONIC, in every session of the process
 //
 // A program that gained privileges ignores all of them. A child process that inherits the variables

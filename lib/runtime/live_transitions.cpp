@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_transitions.hpp"
 
+#include <atomic>
+
 #include "frames.hpp"
 #include "live_tasks.hpp"
 
@@ -8,6 +10,22 @@ namespace coroscope::runtime {
 namespace {
 
 using detail::task_state;
+
+constinit std::atomic<transition_listener> listener{nullptr};
+
+// Is there nobody to be told?
+bool is_quiet() noexcept { return !may_track(detail::load_gate()); }
+
+void tell(task_transition what, std::uint64_t task, std::uint64_t other,
+          std::uint32_t site) noexcept {
+    const transition_listener told = listener.load(std::memory_order_relaxed);
+    if (told != nullptr) told(what, task, other, site);
+}
+
+void tell_state(std::uint64_t task, async_state state, std::uint32_t await_site) noexcept {
+    if (state == async_state::suspended) return tell(task_transition::suspend, task, 0, await_site);
+    tell(task_transition::resume, task, 0, 0);
+}
 
 live_origin origin_of(const task_state& task) noexcept {
     return {task.task, task.parent >> detail::mark_thread_bits, detail::spawn_site_id(task)};
@@ -20,18 +38,31 @@ live_slot* show_at(const task_state& task, async_state state, std::uint32_t awai
 
 }  // namespace
 
+void set_transition_listener(transition_listener next) noexcept {
+    listener.store(next, std::memory_order_relaxed);
+}
+
 void show_spawn(const task_state& task, bool started) noexcept {
+    if (is_quiet()) return;
+    const live_origin origin = origin_of(task);
+    tell(task_transition::spawn, origin.task, origin.parent, origin.spawn_site);
+    if (started) tell(task_transition::resume, origin.task, 0, 0);
     if (!tracks_live()) return;
-    add_live(origin_of(task), started ? async_state::running : async_state::spawned, live_now());
+    add_live(origin, started ? async_state::running : async_state::spawned, live_now());
 }
 
 void show(const task_state& task, async_state state, std::uint32_t await_site) noexcept {
+    if (is_quiet()) return;
+    tell_state(task.task, state, await_site);
     if (tracks_live()) show_at(task, state, await_site, live_now());
 }
 
 void show_end(const task_state& task) noexcept { show_ended(task.task); }
 
 void show_transfer(const task_state& awaiter, const task_state& awaited) noexcept {
+    if (is_quiet()) return;
+    tell(task_transition::suspend, awaiter.task, 0, awaiter.await_site);
+    tell(task_transition::resume, awaited.task, 0, 0);
     if (!tracks_live()) return;
     const std::int64_t now_ns = live_now();
     show_at(awaiter, async_state::suspended, awaiter.await_site, now_ns);
@@ -45,10 +76,14 @@ void show_hand_back(const task_state& finished, const task_state& resumed) noexc
 }
 
 void show_spawned(std::uint64_t task, std::uint64_t parent, std::uint32_t site) noexcept {
+    if (is_quiet()) return;
+    tell(task_transition::spawn, task, parent, site);
     if (tracks_live()) add_live({task, parent, site}, async_state::spawned, live_now());
 }
 
 void show_suspended(std::uint64_t task, std::uint32_t await_site) noexcept {
+    if (is_quiet()) return;
+    tell(task_transition::suspend, task, 0, await_site);
     if (tracks_live())
         show_live(task, async_state::suspended, await_site, live_now(),
                   [task] { return live_origin{task, 0, 0}; });
@@ -56,6 +91,8 @@ void show_suspended(std::uint64_t task, std::uint32_t await_site) noexcept {
 
 // The await that it was suspended in stays: it came back from there.
 void show_running(std::uint64_t task) noexcept {
+    if (is_quiet()) return;
+    tell(task_transition::resume, task, 0, 0);
     if (!tracks_live()) return;
     live_task known{};
     const std::uint32_t last = read_live(task, known) ? known.await_site : 0;
@@ -69,6 +106,8 @@ void show_awaiter(std::uint64_t task, std::uint64_t awaiter) noexcept {
 }
 
 void show_ended(std::uint64_t task) noexcept {
+    if (is_quiet()) return;
+    tell(task_transition::finish, task, 0, 0);
     if (tracks_live()) end_live(task);
 }
 

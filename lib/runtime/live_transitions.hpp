@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the table of live tasks is told of a task's transitions: the other half of task_recording.cpp. A
-// task that the table does not know is taken in at whatever transition comes first. Out of line, so that a
+// What the table of live tasks and a tool's probes are told of a task's transitions: the other half of
+// task_recording.cpp. A task that the table does not know is taken in at whatever transition comes first. Out of line, so that a
 // transition that is only recorded has no more of it than the test of its gate.
 
 #include <cstdint>
@@ -17,7 +17,16 @@ namespace coroscope::runtime {
     return (gate & (detail::gate_live | detail::gate_careful)) != 0;
 }
 
-// Each does nothing where live tasks are not tracked.
+enum class task_transition : std::uint8_t { spawn, resume, suspend, finish };
+
+/// Called at each transition, wherever it happens. `other`: the parent of a spawned task; `site`: the spawn's or the
+/// suspension's, 0 where it is unknown.
+using transition_listener = void (*)(task_transition what, std::uint64_t task, std::uint64_t other,
+                                     std::uint32_t site) noexcept;
+/// One at a time; null: nobody listens. It hears of threads whose gate has a reason to be looked at.
+void set_transition_listener(transition_listener listener) noexcept;
+
+// Each does nothing where live tasks are not tracked and nobody listens.
 
 void show_spawn(const detail::task_state& task, bool started) noexcept;
 /// The task suspends at that site, or runs.

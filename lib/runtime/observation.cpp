@@ -83,6 +83,7 @@ private:
     bool is_chosen(const observer_entry& entry, observer_countdowns& countdowns) noexcept {
         if (entry.removed.load(std::memory_order_relaxed)) return false;
         if ((entry.options.kinds & bit_of(kind_)) == 0 || runs_here(cache_, entry)) return false;
+        if (entry.options.wanted != nullptr && !entry.options.wanted()) return false;
         return is_sampled(cache_, countdowns.of_kind[static_cast<unsigned>(kind_)],
                           entry.options.sampling_probability);
     }

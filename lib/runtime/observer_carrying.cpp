@@ -78,6 +78,7 @@ void forget_observers(const attribute_node& node) noexcept {
 bool contexts_carry_observers() noexcept { return carrying.load(std::memory_order_relaxed) != 0; }
 
 void look_for_carried_observers() noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with close_gates()
     if (has_observers(observers_here().list) && register_thread(this_thread) != nullptr)
         change_gate(this_thread, detail::gate_observed, 0);
 }

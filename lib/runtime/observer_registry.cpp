@@ -52,9 +52,20 @@ observer_entry* make_entry(observer& added) noexcept {
     return entry;
 }
 
-void open_gates() noexcept {
+constexpr std::int32_t observed_bit = detail::gate_observed & ~detail::gate_careful;
+
+void change_gates(std::int32_t set, std::int32_t clear) noexcept {
     for (thread_record* record = first_thread(); record != nullptr; record = record->next)
-        change_gate(*record->state, detail::gate_observed, 0);
+        change_gate(*record->state, set, clear);
+}
+
+// A context may begin to carry observers meanwhile: either it finds its gate closed, or we find that it does. Pairs
+// with look_for_carried_observers().
+void close_gates() noexcept {
+    if (contexts_carry_observers()) return;
+    change_gates(0, observed_bit);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (contexts_carry_observers()) change_gates(detail::gate_observed, 0);
 }
 
 }  // namespace
@@ -111,8 +122,7 @@ std::int32_t observer_gate() noexcept {
 void close_observer_gate() noexcept {
     const bool carried = has_observers(observers_here().list);
     const std::lock_guard lock(registry_mutex());
-    if (!carried && observer_gate() == 0)
-        change_gate(this_thread, 0, detail::gate_observed & ~detail::gate_careful);
+    if (!carried && observer_gate() == 0) change_gate(this_thread, 0, observed_bit);
 }
 
 bool observer_holds_slot() noexcept {
@@ -138,7 +148,7 @@ observer_handle register_global(observer_entry& entry) noexcept {
         before = global_list;
         enter(entry);
         replace_global(next);
-        open_gates();
+        change_gates(detail::gate_observed, 0);
     }
     release(before);
     return entry.handle;
@@ -166,6 +176,7 @@ observer_list* leave_global() noexcept {
     const bool all_gone = !has_observers(before);
     if (next == nullptr && !all_gone) return nullptr;
     replace_global(next);
+    if (all_gone) close_gates();
     return before;
 }
 

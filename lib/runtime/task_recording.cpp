@@ -325,7 +325,6 @@ void destroy_active(task_state& task) noexcept {
     if (may_track(gate)) [[unlikely]]
         show_end(task);
     if (is_recording(gate)) record_destroyed(task);
-    show_end(task);
     drop_carried(task.carried);
     // One that is suspended has been left, or will be by whoever destroys it from its await_suspend.
     if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);

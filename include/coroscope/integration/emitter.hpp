@@ -30,6 +30,7 @@ struct emitter_kind {
     const char* absent;
     const char* entered_twice;
     bool takes_place_of_session;
+    void (*switched)(bool on);  ///< what else is to be done; may be null
 };
 
 }  // namespace detail
