@@ -2,10 +2,12 @@
 #include <coroscope/analysis/chrome.hpp>
 
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <string>
 #include <system_error>
 
+#include <coroscope/analysis/event_exports.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -22,6 +24,8 @@ struct export_command {
     std::string file;
     std::string to = "chrome";
     std::string output;
+    std::string metric = "self_cpu_time_total";
+    bool torch = false;
 };
 
 /// Where the export goes: a file, or standard output for "-". A file that could not be written
@@ -78,22 +82,58 @@ bool is_same_file(const std::string& one, const std::string& other) {
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-int run_export(const export_command& asked) {
-    if (is_same_file(asked.file, asked.output))
-        return usage_failure("--output", "would overwrite the trace");
-    const auto loaded = load_trace(asked.file);
-    if (!loaded) return exit_failure;
+/// Gives the exit code. `write` says itself what went wrong, apart from the destination.
+int write_out(const export_command& asked,
+              const std::function<analysis::written(const analysis::byte_sink&)>& write) {
     destination to(asked.output);
     if (to.error() != 0) return fail(to, to.error());
     const progress writing("writing " + to.name());
-    const auto totals =
-        analysis::export_chrome(*loaded, [&to](std::string_view text) { return to.write(text); });
+    const auto done = write([&to](std::string_view text) { return to.write(text); });
     if (const int error = to.finish(); error != 0) return fail(to, error);
-    if (totals && totals->left_out != 0) {
-        report(fmt::format("{}: warning: {} spans overlap too much to be shown and were left out",
-                           asked.file, totals->left_out));
-    }
-    return exit_success;
+    if (done) return exit_success;
+    return usage_failure("--metric", done.error().message);
+}
+
+int export_trace(const export_command& asked) {
+    const auto loaded = load_trace(asked.file);
+    if (!loaded) return exit_failure;
+    return write_out(asked, [&](const analysis::byte_sink& sink) -> analysis::written {
+        const auto totals = analysis::export_chrome(*loaded, sink);
+        if (!totals) return totals.error();
+        if (totals->left_out != 0) {
+            report(
+                fmt::format("{}: warning: {} spans overlap too much to be shown and were left out",
+                            asked.file, totals->left_out));
+        }
+        return totals->scopes;
+    });
+}
+
+analysis::written export_stacks(const export_command& asked, const analysis::event_list& events,
+                                const analysis::byte_sink& sink) {
+    auto lines = analysis::export_stacks(events, asked.metric, sink);
+    if (lines && *lines == 0)
+        report(fmt::format("{}: warning: no event has a stack and a microsecond of {}", asked.file,
+                           asked.metric));
+    return lines;
+}
+
+int export_events(const export_command& asked) {
+    const auto events = load_event_list(asked.file);
+    if (!events) return exit_failure;
+    return write_out(asked, [&](const analysis::byte_sink& sink) {
+        if (asked.to == "stacks") return export_stacks(asked, *events, sink);
+        if (asked.to == "memory-timeline") return analysis::export_memory_timeline(*events, sink);
+        if (asked.to == "execution-graph") return analysis::export_execution_graph(*events, sink);
+        return analysis::export_chrome_trace(*events, sink);
+    });
+}
+
+int run_export(const export_command& asked) {
+    if (is_same_file(asked.file, asked.output))
+        return usage_failure("--output", "would overwrite the trace");
+    const bool as_trace = asked.to == "chrome" && !asked.torch && is_native_trace(asked.file);
+    return as_trace ? export_trace(asked) : export_events(asked);
 }
 
 }  // namespace
@@ -102,9 +142,17 @@ void add_export(CLI::App& root, command_line& line) {
     auto asked = std::make_shared<export_command>();
     CLI::App* command = root.add_subcommand("export", "Write the trace for another program");
     command->add_option("FILE", asked->file, "The trace")->required()->type_name("");
-    command->add_option("--to", asked->to, "chrome: Perfetto, DevTools and others open it")
-        ->check(CLI::IsMember({"chrome"}))
+    command
+        ->add_option("--to", asked->to,
+                     "chrome: Perfetto, DevTools and others open it;\n"
+                     "stacks: for flame graphs; memory-timeline, execution-graph: torch's")
+        ->check(CLI::IsMember({"chrome", "stacks", "memory-timeline", "execution-graph"}))
         ->type_name("FORMAT");
+    command
+        ->add_option("--metric", asked->metric,
+                     "Of stacks: " + std::string(analysis::stack_metrics()))
+        ->type_name("NAME");
+    command->add_flag("--torch", asked->torch, "A native trace in Kineto's form of Chrome's JSON");
     command->add_option("-o,--output", asked->output, "Where to; - for standard output")
         ->required()
         ->type_name("PATH");

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kineto_flows.hpp"
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <coroscope/analysis/function_event.hpp>
+
+namespace coroscope::analysis::exporting {
+namespace {
+
+constexpr std::string_view launches = "ac2g";
+constexpr std::string_view deferrals = "fwdbwd";
+
+std::vector<flow_end> flows_of_file(const event_list& events) {
+    std::vector<flow_end> ends;
+    ends.reserve(events.flows.size());
+    for (const event_flow& each : events.flows)
+        ends.push_back(
+            {each.time_ns, each.id, events.text(each.category), each.thread, each.start});
+    return ends;
+}
+
+void add(std::vector<flow_end>& ends, std::string_view category, std::uint64_t id,
+         const event_row& from, const event_row& to) {
+    ends.push_back({from.start_ns, id, category, from.thread, true});
+    ends.push_back({to.start_ns, id, category, to.thread, false});
+}
+
+void add_launches(std::vector<flow_end>& ends, const event_list& events) {
+    std::unordered_map<std::uint32_t, const event_row*> calls;
+    for (const event_row& each : events.rows)
+        if (each.what == activity::runtime && each.correlation != 0)
+            calls.emplace(each.correlation, &each);
+    for (const event_row& each : events.rows) {
+        if (each.device == device_kind::cpu || each.correlation == 0) continue;
+        const auto call = calls.find(each.correlation);
+        if (call == calls.end()) continue;
+        add(ends, launches, each.correlation, *call->second, each);
+        calls.erase(call);
+    }
+}
+
+/// What deferred work, by thread and sequence number.
+class deferring_events {
+public:
+    explicit deferring_events(const event_list& events) : events_(events) {
+        for (const function_event each : events)
+            if (each.sequence_nr() >= 0 && each.fwd_thread() == 0)
+                found_[key(thread_text(each.thread()), each.sequence_nr())] = &each.row();
+    }
+
+    /// Of the event that runs it; null where there is none, or another had it.
+    const event_row* take(const function_event& backward) {
+        const auto found =
+            found_.find(key(std::to_string(backward.fwd_thread()), backward.sequence_nr()));
+        if (found == found_.end()) return nullptr;
+        return std::exchange(found->second, nullptr);
+    }
+
+private:
+    [[nodiscard]] std::string_view thread_text(std::uint32_t thread) const {
+        return thread < events_.threads.size() ? events_.text(events_.threads[thread].thread)
+                                               : std::string_view();
+    }
+    static std::string key(std::string_view thread, std::int64_t number) {
+        return std::string(thread).append("/").append(std::to_string(number));
+    }
+
+    const event_list& events_;
+    std::unordered_map<std::string, const event_row*> found_;
+};
+
+void add_deferrals(std::vector<flow_end>& ends, const event_list& events) {
+    deferring_events deferring(events);
+    std::uint64_t id = 0;
+    for (const function_event each : events) {
+        if (each.fwd_thread() == 0 || each.sequence_nr() < 0) continue;
+        if (const event_row* from = deferring.take(each); from != nullptr)
+            add(ends, deferrals, ++id, *from, each.row());
+    }
+}
+
+}  // namespace
+
+std::vector<flow_end> flows_of(const event_list& events) {
+    if (!events.flows.empty()) return flows_of_file(events);
+    std::vector<flow_end> ends;
+    add_launches(ends, events);
+    add_deferrals(ends, events);
+    return ends;
+}
+
+}  // namespace coroscope::analysis::exporting

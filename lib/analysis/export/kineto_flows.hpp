@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The arrows of a Kineto trace.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <coroscope/analysis/event_list.hpp>
+
+namespace coroscope::analysis::exporting {
+
+/// One end of an arrow. Both ends have the id and the category.
+struct flow_end {
+    std::int64_t time_ns = 0;
+    std::uint64_t id = 0;
+    std::string_view category;
+    std::uint32_t thread = none;
+    bool start = false;
+};
+
+/// Those that the list has from its file. Where it has none: "ac2g" from runtime calls to what they launched, and
+/// "fwdbwd" from deferred work to where it ran, the forward events keyed by thread and sequence number, the latest
+/// start of a key, each key once.
+[[nodiscard]] std::vector<flow_end> flows_of(const event_list& events);
+
+}  // namespace coroscope::analysis::exporting
