@@ -6,6 +6,7 @@
 #include <coroscope/analysis/averages.hpp>           // IWYU pragma: export
 #include <coroscope/analysis/await_statistics.hpp>   // IWYU pragma: export
 #include <coroscope/analysis/build_tree.hpp>         // IWYU pragma: export
+#include <coroscope/analysis/enforce_unique.hpp>     // IWYU pragma: export
 #include <coroscope/analysis/event_list.hpp>         // IWYU pragma: export
 #include <coroscope/analysis/events_of.hpp>          // IWYU pragma: export
 #include <coroscope/analysis/function_event.hpp>     // IWYU pragma: export
@@ -16,4 +17,5 @@
 #include <coroscope/analysis/result.hpp>             // IWYU pragma: export
 #include <coroscope/analysis/slowest_request.hpp>    // IWYU pragma: export
 #include <coroscope/analysis/stream_statistics.hpp>  // IWYU pragma: export
+#include <coroscope/analysis/string_table.hpp>       // IWYU pragma: export
 #include <coroscope/analysis/task_statistics.hpp>    // IWYU pragma: export

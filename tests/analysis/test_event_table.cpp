@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// torch's table of event lists, as golden text.
+
+#include <coroscope/analysis/table.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "event_lists.hpp"
+
+namespace {
+
+using namespace coroscope::analysis;
+using coroscope::test::built;
+
+std::string text_of(const table_input& input, const table_options& options = {}) {
+    const auto text = table(input, options);
+    REQUIRE(text.has_value());
+    return *text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return lines;
+}
+
+/// The words of a line: its cells, where none holds two spaces.
+std::vector<std::string> cells_of(const std::string& line) {
+    std::vector<std::string> cells;
+    std::size_t at = line.find_first_not_of(' ');
+    while (at != std::string::npos) {
+        const std::size_t end = std::min(line.find("  ", at), line.size());
+        cells.push_back(line.substr(at, end - at));
+        at = line.find_first_not_of(' ', end);
+    }
+    return cells;
+}
+
+event_list with_devices() {
+    return built({{.name = "aten::linear", .start_ns = 0, .end_ns = 1'500'000, .external_id = 1},
+                  {.name = "aten::mm", .start_ns = 100'000, .end_ns = 600'000, .external_id = 2},
+                  {.name = "gemm",
+                   .start_ns = 700'000,
+                   .end_ns = 950'000,
+                   .thread = 7,
+                   .what = activity::kernel,
+                   .external_id = 2},
+                  {.name = "gpu mark",
+                   .start_ns = 0,
+                   .end_ns = 9'000'000,
+                   .thread = 7,
+                   .what = activity::gpu_user_annotation}});
+}
+
+TEST_CASE("a table with device times looks as torch's does") {
+    const std::string rule =
+        "----------------  ------------  ------------  ------------  ------------  ------------  "
+        "------------  ------------  ------------  ------------  ------------\n";
+    CHECK(text_of(table_of(with_devices(), {.select = event_selection::cpu})) ==
+          rule +
+              "            Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time "
+              "avg     "
+              "Self CUDA   Self CUDA %    CUDA total  CUDA time avg    # of Calls\n" +
+              rule +
+              "    aten::linear        66.67%       1.000ms       100.00%       1.500ms       "
+              "1.500ms       "
+              "0.000us         0.00%     250.000us     250.000us             1\n"
+              "        aten::mm        33.33%     500.000us        33.33%     500.000us     "
+              "500.000us     "
+              "250.000us       100.00%     250.000us     250.000us             1\n" +
+              rule + "Self CPU time total: 1.500ms\nSelf CUDA time total: 250.000us\n");
+}
+
+TEST_CASE("torch's own selection has rows for devices, too") {
+    const auto lines = lines_of(text_of(table_of(with_devices())));
+    REQUIRE(lines.size() == 10);
+    CHECK(cells_of(lines[3])[0] == "gpu mark");
+    CHECK(cells_of(lines[6])[0] == "gemm");
+    CHECK(cells_of(lines[6])[7] == "100.00%");
+    CHECK(lines[9] == "Self CUDA time total: 250.000us");
+}
+
+TEST_CASE("shares of nothing are NaN") {
+    const event_list list = built({{.name = "z", .start_ns = 5, .end_ns = 5}});
+    const auto cells = cells_of(lines_of(text_of(table_of(list)))[3]);
+    CHECK(cells ==
+          std::vector<std::string>{"z", "NaN", "0.000us", "NaN", "0.000us", "0.000us", "1"});
+}
+
+TEST_CASE("memory columns stand where memory was profiled, the device's where it has any") {
+    event_list list = built({{.name = "a", .start_ns = 0, .end_ns = 1, .cpu_memory = -1536}});
+    CHECK(text_of(table_of(list)).find("Mem") == std::string::npos);
+    list.memory_profile = true;
+    auto lines = lines_of(text_of(table_of(list)));
+    CHECK(cells_of(lines[1])[6] == "CPU Mem");
+    CHECK(cells_of(lines[1])[8] == "# of Calls");
+    CHECK(cells_of(lines[3])[7] == "-1.50 KB");
+    list.sums[0].device_memory = 5LL << 20;
+    list.use_device = "xpu";
+    lines = lines_of(text_of(table_of(list)));
+    CHECK(cells_of(lines[1])[9] == "Self XPU Mem");
+    CHECK(cells_of(lines[3])[9] == "5.00 MB");
+}
+
+TEST_CASE("FLOPs are scaled by the smallest row, and none is --") {
+    const event_list list = built({{.name = "mm", .start_ns = 0, .end_ns = 1, .flops = 12e6},
+                                   {.name = "mul", .start_ns = 2, .end_ns = 3, .flops = 4500},
+                                   {.name = "view", .start_ns = 4, .end_ns = 5}});
+    const auto lines = lines_of(text_of(table_of(list)));
+    CHECK(cells_of(lines[1]).back() == "Total KFLOPs");
+    CHECK(cells_of(lines[3]).back() == "12000.000");
+    CHECK(cells_of(lines[4]).back() == "4.500");
+    CHECK(cells_of(lines[5]).back() == "--");
+    CHECK(lines[4].ends_with("         4.500"));
+}
+
+TEST_CASE("FLOPs below a thousand have no prefix, those beyond peta the largest") {
+    const auto heading = [](double flops) {
+        const event_list list = built({{.name = "a", .start_ns = 0, .end_ns = 1, .flops = flops}});
+        return cells_of(lines_of(text_of(table_of(list)))[1]).back();
+    };
+    CHECK(heading(999) == "Total FLOPs");
+    CHECK(heading(0.5) == "Total FLOPs");
+    CHECK(heading(1e15) == "Total PFLOPs");
+    CHECK(heading(1e21) == "Total PFLOPs");
+}
+
+TEST_CASE("a stack continues on rows of its own, and headings and cells stand in one order") {
+    const event_list list =
+        built({{.name = "mm",
+                .start_ns = 0,
+                .end_ns = 2'000,
+                .node_id = 3,
+                .stack = "inner.cpp:1\nouter.cpp:2",
+                .input_shapes = "[[2, 3], []]",
+                .overload_name = "out",
+                .flops = 1000},
+               {.name = "view", .start_ns = 3'000, .end_ns = 4'000, .node_id = 3}});
+    const auto lines = lines_of(text_of(
+        table_of(list, {.by_input_shape = true, .stack_frames = 5, .by_overload_name = true})));
+    REQUIRE(lines.size() == 10);
+    const auto headings = cells_of(lines[1]);
+    const auto cells = cells_of(lines[3]);
+    REQUIRE(headings.size() == cells.size());
+    CHECK(headings[1] == "Overload Name");
+    CHECK(cells[1] == "out");
+    CHECK(headings[8] == "Node ID");
+    CHECK(cells[8] == "3");
+    CHECK(headings[9] == "Input Shapes");
+    CHECK(cells[9] == "[[2, 3], []]");
+    CHECK(headings[10] == "Source Location");
+    CHECK(cells[10] == "inner.cpp:1");
+    CHECK(headings[11] == "Total KFLOPs");
+    CHECK(cells[11] == "1.000");
+    CHECK(cells_of(lines[4]) == std::vector<std::string>{"outer.cpp:2"});
+    CHECK(lines[4].find("outer") == lines[3].find("inner"));
+    CHECK(lines[5].empty());
+    CHECK(cells_of(lines[6])[0] == "view");
+    CHECK(lines[7].empty());
+}
+
+TEST_CASE("widths: shapes are cut, sources keep their tail") {
+    const event_list list = built({{.name = "a",
+                                    .start_ns = 0,
+                                    .end_ns = 1,
+                                    .stack = std::string(90, 'f') + ".cpp:1",
+                                    .input_shapes = "[" + std::string(100, '2') + "]"}});
+    const auto lines =
+        lines_of(text_of(table_of(list, {.by_input_shape = true, .stack_frames = 1}),
+                         {.max_src_column_width = 20, .max_shapes_column_width = 30}));
+    const auto cells = cells_of(lines[3]);
+    CHECK(cells[7] == "[" + std::string(29, '2'));
+    CHECK(cells[8] == "..." + std::string(11, 'f') + ".cpp:1");
+}
+
+TEST_CASE("torch's older sort keys read as device") {
+    table_input input = table_of(with_devices(), {.select = event_selection::cpu});
+    for (const char* key : {"self_cuda_time_total", "self_device_time_total", "self_xpu_time_total",
+                            "self_privateuse1_time_total"})
+        CHECK(cells_of(lines_of(text_of(input, {.sort_by = key}))[3])[0] == "aten::mm");
+    CHECK_FALSE(table(input, {.sort_by = "cuda"}).has_value());
+}
+
+TEST_CASE("the row limit counts printed rows: a table of top-level rows is as long as asked") {
+    const event_list list = built({{.name = "a", .start_ns = 0, .end_ns = 10},
+                                   {.name = "inner", .start_ns = 1, .end_ns = 9},
+                                   {.name = "b", .start_ns = 10, .end_ns = 20},
+                                   {.name = "c", .start_ns = 20, .end_ns = 30}});
+    const auto lines =
+        lines_of(text_of(table_of(list), {.row_limit = 2, .top_level_events_only = true}));
+    REQUIRE(lines.size() == 9);
+    CHECK(lines[0] == std::string(lines[2].size(), '='));
+    CHECK(lines[1] == "This report only display top-level ops statistics");
+    CHECK(cells_of(lines[5])[0] == "a");
+    CHECK(cells_of(lines[6])[0] == "b");
+    CHECK(lines[8] == "Self CPU time total: 0.030us");
+}
+
+TEST_CASE("why devices were not recorded stands above the table") {
+    event_list list = built({{.name = "a", .start_ns = 0, .end_ns = 1}});
+    list.device_note = "No device times: CUPTI was not found";
+    CHECK(text_of(table_of(list)).find("=\nNo device times: CUPTI was not found\n---") !=
+          std::string::npos);
+}
+
+TEST_CASE("memory that no event encloses is told in the footer, failures too") {
+    event_list list;
+    add_event(list, {.name = "a", .start_ns = 0, .end_ns = 1});
+    memory_record record;
+    record.time_ns = 50;
+    record.bytes = 2048;
+    record.thread = list.lane("1", "1");
+    list.memory.push_back(record);
+    record.out_of_memory = true;
+    list.memory.push_back(record);
+    list.memory_profile = true;
+    build_tree(list);
+    const std::string text = text_of(table_of(list, {.select = event_selection::cpu}));
+    CHECK(text.find("\nMemory outside every event: 1 records, 2.00 KB on the CPU, 0 B on devices\n"
+                    "Failed allocations: 1\n") != std::string::npos);
+    CHECK(text_of(table_of(list)).find("[OutOfMemory]") != std::string::npos);
+}
+
+TEST_CASE("an empty list gives an empty table") {
+    event_list list;
+    build_tree(list);
+    CHECK(text_of(table_of(list)).empty());
+}
+
+}  // namespace
