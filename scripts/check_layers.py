@@ -36,11 +36,11 @@ LAYER_OF = [
     ("tools/", "tools"),
 ]
 
-HEAVY = set("""atomic chrono format functional future iostream map memory mutex regex sstream string
+HEAVY = set("""atomic chrono format functional future iostream map memory memory_resource mutex regex sstream string
 string_view thread tuple unordered_map vector""".split())
 # Headers that one includes by name, for what cannot be had without a heavy one.
 OPT_IN = {"include/coroscope/" + name for name in
-          ("async.hpp", "detail/joiner.hpp", "future.hpp", "packaged_task.hpp")}
+          ("async.hpp", "detail/joiner.hpp", "future.hpp", "memory_resource.hpp", "packaged_task.hpp")}
 FOREIGN = re.compile(r"(boost|asio|tbb|oneapi|fmt|doctest|cuda|cupti|nvtx3?|nv)([/_.\d].*|\w*\.h)?$")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)

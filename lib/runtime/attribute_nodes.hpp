@@ -14,9 +14,11 @@
 #include <coroscope/context.hpp>
 #include <coroscope/detail/thread_state.hpp>
 
+#include "own_memory.hpp"
+
 namespace coroscope::runtime {
 
-struct attribute_node {
+struct attribute_node : own_memory {
     std::atomic<std::uint64_t> life{0};  ///< generation << 32 | references
     std::atomic<std::uint32_t> next{0};  ///< while it is free: the next free slot
     std::uint32_t parent = 0;            ///< handle

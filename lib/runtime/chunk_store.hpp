@@ -16,9 +16,11 @@
 #include <coroscope/trace/buffer.hpp>
 #include <coroscope/trace/format.hpp>
 
+#include "own_memory.hpp"
+
 namespace coroscope::runtime {
 
-class chunk_store {
+class chunk_store : public own_memory {
 public:
     struct settings {
         const char* path = nullptr;     ///< trace file; null keeps the trace in memory

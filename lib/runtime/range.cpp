@@ -13,6 +13,7 @@
 #include <coroscope/record_function.hpp>
 #include <coroscope/stream_range.hpp>
 
+#include "own_memory.hpp"
 #include "range_faults.hpp"
 
 namespace coroscope::detail {
@@ -20,7 +21,7 @@ namespace coroscope::detail {
 using runtime::count_fault;
 using runtime::range_fault;
 
-class range_state {
+class range_state : public runtime::own_memory {
 public:
     explicit range_state(const range_start& begun) noexcept : begun_(begun) {
         if (begun.start.ticks != 0) static_cast<void>(on_end.add(record_end_));

@@ -21,6 +21,7 @@
 #include <coroscope/trace/format.hpp>
 
 #include "chunk_store.hpp"
+#include "own_memory.hpp"
 
 namespace coroscope::runtime {
 
@@ -55,7 +56,7 @@ struct binding {
 
 namespace coroscope::detail {
 
-struct thread_record {
+struct thread_record : runtime::own_memory {
     static constexpr int binding_count = 4;
 
     thread_state* state = nullptr;  ///< null once the thread is gone

@@ -22,7 +22,7 @@ constinit std::uint32_t last_generation = 0;
 constinit std::mutex start_mutex;
 
 // Stores whose sessions are over, but whose memory a thread may still hold in its hands.
-struct retired_store {
+struct retired_store : own_memory {
     retired_store* next;
     chunk_store* store;
     std::uint32_t generation;
@@ -58,7 +58,7 @@ void reap_retired() noexcept {
 
 // Without memory for the entry the store keeps its address space for good, which is all it costs.
 void retire(chunk_store* store, std::uint32_t generation) noexcept {
-    auto* entry = new (std::nothrow) retired_store{retired, store, generation};
+    auto* entry = new (std::nothrow) retired_store{{}, retired, store, generation};
     if (entry != nullptr) retired = entry;
 }
 

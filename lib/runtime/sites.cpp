@@ -170,6 +170,13 @@ const char* copy_text(std::string_view first, std::string_view second,
     return text;
 }
 
+// Lives as long as the program; past operator new, like the runtime's other memory.
+template <class... Arguments>
+site* make_site(const Arguments&... arguments) noexcept {
+    void* place = std::malloc(sizeof(site));
+    return place == nullptr ? nullptr : ::new (place) site(arguments...);
+}
+
 void register_locked(site& where) noexcept {
     if (is_registered(where)) return;
     auto* entry = new (std::nothrow) known_site{};
@@ -214,7 +221,7 @@ site* intern_location(const void* location, site_kind kind) noexcept {
     const std::string_view name = function_name(where.function_name());
     const char* label =
         kind == site_kind::await ? copy_text("co_await in ", name) : copy_text(name, "");
-    auto* made = new (std::nothrow) site(label, where, kind);
+    auto* made = make_site(label, where, kind);
     if (made == nullptr || !put_interned(key, made)) return nullptr;
     register_locked(*made);
     return made;
@@ -233,7 +240,7 @@ site* intern_operation(const char* type, const char* operation, const void* loca
     const char* label = copy_text(type, *type == '\0' ? "" : ".", operation);
     const std::source_location where =
         location == nullptr ? std::source_location() : detail::location_at(location);
-    auto* made = new (std::nothrow) site(label, where, site_kind::operation);
+    auto* made = make_site(label, where, site_kind::operation);
     if (made == nullptr || !put_interned(key, made)) return nullptr;
     register_locked(*made);
     return made;

@@ -15,7 +15,7 @@
 namespace coroscope::runtime {
 
 /// A stable copy of a site that has its id; never freed. A debugger reads the first six members.
-struct known_site {
+struct known_site : own_memory {
     const known_site* next;  ///< the one before it
     const char* label;
     const char* function;

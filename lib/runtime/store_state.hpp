@@ -67,7 +67,7 @@ private:
     bool open_;
 };
 
-struct chunk_store::state {
+struct chunk_store::state : own_memory {
     state(const chunk_store::settings& given, std::uint32_t capacity) noexcept
         : parts(given, capacity), helper(parts) {}
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/memory.hpp>
+
+#include "recorder.hpp"
+
+namespace coroscope::detail {
+
+using namespace runtime;
+
+namespace {
+
+// A report is made inside an allocator: what it runs into must not report again.
+constinit __thread bool reporting __attribute__((tls_model("initial-exec"))) = false;
+
+}  // namespace
+
+void record_memory(memory_report what, const void* address, std::size_t bytes,
+                   const memory_totals& totals) noexcept {
+    if (reporting) return;
+    reporting = true;
+    if (register_thread(this_thread) != nullptr && wants(trace::feature_memory)) {
+        const std::uint64_t ticks = now();
+        if (char* at = reserve()) {
+            claim(at + 48);
+            store_word(at, ticks);
+            store_word(at + 16, reinterpret_cast<std::uintptr_t>(address));
+            store_word(at + 24, bytes);
+            store_word(at + 32, static_cast<std::uint64_t>(totals.allocated));
+            store_word(at + 40, static_cast<std::uint64_t>(totals.reserved));
+            publish_tag(at, make_tag(record_kind::memory, 0, static_cast<std::uint64_t>(what)));
+        }
+    }
+    reporting = false;
+}
+
+}  // namespace coroscope::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the runtime allocates for itself, past operator new: a program that replaces that, to report it, is
+// neither told of the recorder's memory nor called while the recorder holds a lock.
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace coroscope::runtime {
+
+/// Base of classes whose objects, and arrays, the runtime allocates.
+struct own_memory {
+    static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+        return std::malloc(bytes);
+    }
+    static void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+        return std::malloc(bytes);
+    }
+    static void* operator new(std::size_t bytes, std::align_val_t alignment,
+                              const std::nothrow_t&) noexcept {
+        void* block = nullptr;
+        const int error = ::posix_memalign(&block, static_cast<std::size_t>(alignment), bytes);
+        return error == 0 ? block : nullptr;
+    }
+    static void* operator new(std::size_t, void* place) noexcept { return place; }
+    static void operator delete(void* block) noexcept { std::free(block); }
+    static void operator delete[](void* block) noexcept { std::free(block); }
+    static void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
+    static void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept {
+        std::free(block);
+    }
+    static void operator delete(void* block, const std::nothrow_t&) noexcept { std::free(block); }
+    static void operator delete[](void* block, const std::nothrow_t&) noexcept { std::free(block); }
+};
+
+}  // namespace coroscope::runtime
