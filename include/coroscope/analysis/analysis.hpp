@@ -11,8 +11,10 @@
 #include <coroscope/analysis/events_of.hpp>          // IWYU pragma: export
 #include <coroscope/analysis/function_event.hpp>     // IWYU pragma: export
 #include <coroscope/analysis/load.hpp>               // IWYU pragma: export
+#include <coroscope/analysis/load_events.hpp>        // IWYU pragma: export
 #include <coroscope/analysis/memory_records.hpp>     // IWYU pragma: export
 #include <coroscope/analysis/model.hpp>              // IWYU pragma: export
+#include <coroscope/analysis/nvprof.hpp>             // IWYU pragma: export
 #include <coroscope/analysis/percentiles.hpp>        // IWYU pragma: export
 #include <coroscope/analysis/result.hpp>             // IWYU pragma: export
 #include <coroscope/analysis/slowest_request.hpp>    // IWYU pragma: export

@@ -25,7 +25,7 @@ struct load_options {
     bool accept_nan = false;      ///< read NaN and Infinity, which JSON does not have, in arguments
 };
 
-/// Loads the events of the trace in the file `path`.
+/// Loads the events of the trace in the file `path`, with their tree (build_tree).
 /// Fails where the file cannot be read, is of no known format or malformed, or memory runs out.
 /// Thread-safe; calls are independent of each other.
 COROSCOPE_API result<event_list> load_events(const std::string& path,

@@ -38,8 +38,14 @@ private:
 [[nodiscard]] result<std::unique_ptr<byte_source>> open_file(const std::string& path);
 /// Does not own the bytes.
 [[nodiscard]] std::unique_ptr<byte_source> open_memory(std::string_view bytes);
-/// The source itself, or what it decompresses to, if it begins as gzip does.
-[[nodiscard]] std::unique_ptr<byte_source> decompressed(std::unique_ptr<byte_source> packed);
+
+/// A source, or what it decompresses to.
+struct unpacked {
+    std::unique_ptr<byte_source> source;
+    bool was_packed = false;
+};
+/// Decompresses what begins as gzip does.
+[[nodiscard]] unpacked unpack(std::unique_ptr<byte_source> source);
 
 /// The source from its beginning, of which `first` was already read.
 [[nodiscard]] std::unique_ptr<byte_source> with_first(std::string first,

@@ -138,7 +138,9 @@ bool is_number(std::string_view text) {
 
 bool is_json(std::string_view text, bool accept_nan) {
     json_check check(accept_nan);
-    return check.feed(text.data(), text.size()) == text.size() && check.done();
+    std::size_t taken = check.feed(text.data(), text.size());
+    if (!check.done()) taken += check.feed(" ", 1);  // ends a number or a word, and is none of it
+    return check.done() && taken == text.size();
 }
 
 /// The text of an array or object, which is passed over; empty where it does not end.
@@ -280,7 +282,7 @@ bool chrome_parser::take_argument(const char* key, ondemand::value& value) {
 bool chrome_parser::keep_other(const char* key, ondemand::value& value) {
     std::string_view token = trimmed(value.raw_json_token());
     if (is_nested(token)) token = nested_text(value, token);
-    if (!is_json(token, accept_nan_) && !is_scalar(token)) return false;
+    if (!is_json(token, accept_nan_)) return false;
     if (!event_.others.empty()) event_.others += ", ";
     event_.others += key_text(key);
     event_.others += ": ";
@@ -312,7 +314,7 @@ bool chrome_parser::is_scalar(std::string_view token) const {
     if (token.empty()) return false;
     if (token.front() == '"') return is_string(token);
     return is_number(token) || token == "true" || token == "false" || token == "null" ||
-           (accept_nan_ && is_json(std::string(token) + ' ', true));
+           (accept_nan_ && is_json(token, true));
 }
 
 }  // namespace coroscope::analysis::reading

@@ -75,13 +75,13 @@ private:
 
 }  // namespace
 
-std::unique_ptr<byte_source> decompressed(std::unique_ptr<byte_source> packed) {
+unpacked unpack(std::unique_ptr<byte_source> source) {
     std::string first(gzip_magic.size(), '\0');
-    first.resize(packed->read(first.data(), first.size()));
-    const bool is_gzip = first == gzip_magic;
-    std::unique_ptr<byte_source> whole = with_first(std::move(first), std::move(packed));
-    if (!is_gzip) return whole;
-    return std::make_unique<gzip_source>(std::move(whole));
+    first.resize(source->read(first.data(), first.size()));
+    const bool packed = first == gzip_magic;
+    source = with_first(std::move(first), std::move(source));
+    if (packed) source = std::make_unique<gzip_source>(std::move(source));
+    return {std::move(source), packed};
 }
 
 }  // namespace coroscope::analysis::reading

@@ -13,7 +13,7 @@ constexpr std::size_t usual_room = std::size_t{1} << 19;
 
 text_window::text_window(byte_source& source)
     : source_(source),
-      bytes_(std::make_unique<char[]>(before + usual_room + behind)),
+      bytes_(std::make_unique_for_overwrite<char[]>(before + usual_room + behind)),
       room_(usual_room) {}
 
 void text_window::fill() {

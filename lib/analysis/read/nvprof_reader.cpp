@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvprof_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include <cxxabi.h>
+
+namespace coroscope::analysis::reading {
+namespace {
+
+constexpr const char* markers = "CUPTI_ACTIVITY_KIND_MARKER";
+constexpr const char* calls = "CUPTI_ACTIVITY_KIND_RUNTIME";
+constexpr const char* kernels = "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL";
+constexpr const char* texts = "StringTable";
+
+// CUPTI's numbers of the runtime's calls that launch a kernel (cupti_runtime_cbid.h).
+constexpr std::array<std::int64_t, 10> launch_calls = {
+    13,   // cudaLaunch
+    211,  // cudaLaunchKernel
+    213,  // cudaLaunch, per-thread stream
+    214,  // cudaLaunchKernel, per-thread stream
+    269,  // cudaLaunchCooperativeKernel
+    270,  // cudaLaunchCooperativeKernel, per-thread stream
+    430,  // cudaLaunchKernelExC
+    431,  // cudaLaunchKernelExC, per-thread stream
+    505,  // __cudaLaunchKernel
+    506,  // __cudaLaunchKernel, per-thread stream
+};
+
+/// A name as C++ spells it. What is not mangled stays: "t" would be an unsigned short.
+std::string demangled(std::string_view name) {
+    const std::string text(name);
+    if (!name.starts_with("_Z")) return text;
+    char* const readable = abi::__cxa_demangle(text.c_str(), nullptr, nullptr, nullptr);
+    std::string answer = readable != nullptr ? readable : text;
+    std::free(readable);
+    return answer;
+}
+
+std::unordered_map<std::int64_t, std::string> read_texts(sqlite_database& database) {
+    std::unordered_map<std::int64_t, std::string> known;
+    sqlite_rows rows(database, texts, "SELECT _id_, value FROM StringTable");
+    while (rows.next()) known[rows.integer(0)] = demangled(rows.text(1));
+    return known;
+}
+
+using text_map = std::unordered_map<std::int64_t, std::string>;
+
+std::vector<nvprof_event> read_markers(sqlite_database& database, const text_map& known) {
+    std::vector<nvprof_event> events;
+    std::set<std::int64_t> seen;
+    sqlite_rows rows(
+        database, markers,
+        "SELECT begun._id_, begun.id, begun.name, begun.timestamp, ended.timestamp "
+        "FROM CUPTI_ACTIVITY_KIND_MARKER AS begun "
+        "INNER JOIN CUPTI_ACTIVITY_KIND_MARKER AS ended ON begun.id = ended.id "
+        "WHERE begun.name != 0 AND ended.name = 0 ORDER BY begun.timestamp, begun._id_");
+    while (rows.next()) {
+        nvprof_event event;
+        event.id = rows.integer(1);
+        const auto name = known.find(rows.integer(2));
+        if (!seen.insert(event.id).second) rows.fail("duplicate key: " + std::to_string(event.id));
+        if (name == known.end())
+            rows.fail("its name is none of the table StringTable");
+        else
+            event.name = name->second;
+        event.start_ns = rows.integer(3);
+        event.end_ns = rows.integer(4);
+        if (event.end_ns < event.start_ns) rows.fail("the marker ends before it begins");
+        events.push_back(std::move(event));
+    }
+    return events;
+}
+
+/// A kernel with the call that launched it.
+struct launch {
+    std::int64_t call = 0;  // the call's row
+    std::int64_t call_start_ns = 0;
+    std::int64_t call_end_ns = 0;
+    nvprof_kernel kernel;
+};
+
+std::vector<launch> read_launches(sqlite_database& database, const text_map& known) {
+    std::vector<launch> launches;
+    sqlite_rows rows(
+        database, calls,
+        "SELECT call._id_, call.start, call.end, call.cbid, kernel.start, kernel.end, kernel.name, "
+        "kernel.deviceId, kernel.streamId, kernel.correlationId "
+        "FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call "
+        "INNER JOIN CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL AS kernel "
+        "ON call.correlationId = kernel.correlationId ORDER BY call.start, call._id_, kernel._id_");
+    while (rows.next()) {
+        launch each;
+        each.call = rows.integer(0);
+        each.call_start_ns = rows.integer(1);
+        each.call_end_ns = rows.integer(2);
+        const std::int64_t cbid = rows.integer(3);
+        if (std::find(launch_calls.begin(), launch_calls.end(), cbid) == launch_calls.end())
+            rows.fail("cbid " + std::to_string(cbid) + " launched a kernel and is no known launch");
+        each.kernel.start_ns = rows.integer(4);
+        each.kernel.end_ns = rows.integer(5);
+        if (each.kernel.end_ns < each.kernel.start_ns)
+            rows.fail("its kernel ends before it begins");
+        const auto name = known.find(rows.integer(6));
+        if (name == known.end())
+            rows.fail("its kernel's name is none of the table StringTable");
+        else
+            each.kernel.name = name->second;
+        each.kernel.device = static_cast<std::int32_t>(rows.maybe_integer(7).value_or(-1));
+        each.kernel.stream = rows.maybe_integer(8).value_or(-1);
+        each.kernel.correlation = static_cast<std::uint32_t>(rows.integer(9));
+        launches.push_back(std::move(each));
+    }
+    return launches;
+}
+
+/// Both markers and launches are by start: a marker that ended before a launch encloses no later one.
+void attribute(const std::vector<launch>& launches, sqlite_database& database,
+               nvprof_trace& trace) {
+    std::set<std::pair<std::int64_t, std::int64_t>> seen;
+    std::vector<nvprof_event*> open;
+    auto next = trace.events.begin();
+    for (const launch& each : launches) {
+        for (; next != trace.events.end() && next->start_ns < each.call_start_ns; ++next)
+            open.push_back(&*next);
+        std::erase_if(
+            open, [&](const nvprof_event* event) { return event->end_ns <= each.call_start_ns; });
+        bool inside = false;
+        for (nvprof_event* const event : open) {
+            if (each.call_end_ns >= event->end_ns) continue;
+            inside = true;
+            const std::string call = std::to_string(each.call);
+            if (!seen.emplace(event->id, each.call).second)
+                database.fail(std::string("table ") + calls + ", row " + call +
+                              ": duplicate key: (" + std::to_string(event->id) + ", " + call + ")");
+            event->kernels.push_back(each.kernel);
+        }
+        if (!inside) ++trace.kernels_outside;
+    }
+}
+
+}  // namespace
+
+bool is_nvprof(sqlite_database& database) {
+    return database.has_table(texts) && database.has_table(markers);
+}
+
+result<nvprof_trace> read_nvprof(sqlite_database& database) {
+    nvprof_trace trace;
+    const text_map known = read_texts(database);
+    trace.events = read_markers(database, known);
+    std::vector<launch> launches;
+    if (database.has_table(calls) && database.has_table(kernels))
+        launches = read_launches(database, known);
+    attribute(launches, database, trace);
+    if (database.problem()) return *database.problem();
+    return trace;
+}
+
+namespace {
+
+/// The marker is the innermost that has the kernel when no later one has it: markers are by start.
+void add_kernels(event_list& list, const std::vector<nvprof_event>& events) {
+    struct owned {
+        const nvprof_kernel* kernel;
+        std::uint64_t owner;
+    };
+    std::map<std::pair<std::uint32_t, std::int64_t>, owned> innermost;
+    for (std::size_t at = 0; at < events.size(); ++at)
+        for (const nvprof_kernel& kernel : events[at].kernels)
+            innermost[{kernel.correlation, kernel.start_ns}] = {&kernel, at + 1};
+    for (const auto& [key, each] : innermost) {
+        const nvprof_kernel& kernel = *each.kernel;
+        event_row& row = list.rows.emplace_back();
+        row.start_ns = kernel.start_ns;
+        row.end_ns = kernel.end_ns;
+        row.name = list.intern(kernel.name);
+        row.category = list.intern("kernel");
+        row.what = activity::kernel;
+        row.device = device_kind::cuda;
+        row.correlation = kernel.correlation;
+        row.external_id = each.owner;
+        row.thread =
+            list.lane("device " + std::to_string(kernel.device), std::to_string(kernel.stream));
+        event_extra& extra = list.extra_of(row);
+        extra.device_index = kernel.device;
+        extra.device_resource = kernel.stream;
+        list.use_device = "cuda";
+    }
+}
+
+}  // namespace
+
+result<event_list> nvprof_events(sqlite_database& database) {
+    const auto trace = read_nvprof(database);
+    if (!trace) return trace.error();
+    event_list list;
+    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    for (const nvprof_event& event : trace->events) {
+        event_row& row = list.rows.emplace_back();
+        row.start_ns = event.start_ns;
+        row.end_ns = event.end_ns;
+        row.name = list.intern(event.name);
+        row.category = list.intern("cpu_op");
+        row.what = activity::cpu_op;
+        row.external_id = list.rows.size();
+        row.thread = list.lane("0", "0");
+        last_ns = std::max(last_ns, event.end_ns);
+    }
+    if (!trace->events.empty()) list.duration_ns = last_ns - trace->events.front().start_ns;
+    add_kernels(list, trace->events);
+    if (trace->kernels_outside != 0)
+        list.health.warnings.push_back(
+            std::to_string(trace->kernels_outside) +
+            " kernels were launched outside all markers, and are left out");
+    return list;
+}
+
+}  // namespace coroscope::analysis::reading

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// nvprof's tables (see coroscope/analysis/nvprof.hpp for the rules).
+
+#include <vector>
+
+#include <coroscope/analysis/event_list.hpp>
+#include <coroscope/analysis/nvprof.hpp>
+
+#include "sqlite_database.hpp"
+
+namespace coroscope::analysis::reading {
+
+struct nvprof_trace {
+    std::vector<nvprof_event> events;   ///< by start
+    std::uint64_t kernels_outside = 0;  ///< of no marker
+};
+
+[[nodiscard]] bool is_nvprof(sqlite_database& database);
+[[nodiscard]] result<nvprof_trace> read_nvprof(sqlite_database& database);
+[[nodiscard]] result<event_list> nvprof_events(sqlite_database& database);
+
+}  // namespace coroscope::analysis::reading

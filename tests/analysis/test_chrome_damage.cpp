@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Chrome traces that are malformed, cut, or larger than what is in memory of them.
+
+#include "reading.hpp"
+
+#include <cstddef>
+#include <string>
+
+#include <zlib.h>
+
+namespace {
+
+using namespace coroscope::analysis;
+using coroscope_tests::complete;
+using coroscope_tests::events_of_text;
+using coroscope_tests::read_events;
+using coroscope_tests::rows_of;
+using coroscope_tests::trace_of;
+
+/// "message @ offset" of what must fail.
+std::string failure_of(const std::string& text, const load_options& options = {}) {
+    const auto loaded = read_events(text, options);
+    INFO(text);
+    REQUIRE_FALSE(loaded.has_value());
+    const failure& why = loaded.error();
+    return why.message + (why.byte_offset ? " @ " + std::to_string(*why.byte_offset) : "");
+}
+
+/// What fails at the '^' of the text, which is taken out.
+std::string failure_at(std::string text) {
+    const std::size_t mark = text.find('^');
+    REQUIRE(mark != std::string::npos);
+    text.erase(mark, 1);
+    const std::string why = failure_of(text);
+    const std::size_t at = why.rfind(" @ ");
+    INFO(why);
+    REQUIRE(at != std::string::npos);
+    CHECK(why.substr(at + 3) == std::to_string(mark));
+    return why.substr(0, at);
+}
+
+std::string gzip(const std::string& text) {
+    z_stream stream{};
+    REQUIRE(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
+                         Z_DEFAULT_STRATEGY) == Z_OK);
+    std::string packed(deflateBound(&stream, text.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = static_cast<uInt>(text.size());
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+    packed.resize(packed.size() - stream.avail_out);
+    deflateEnd(&stream);
+    return packed;
+}
+
+TEST_CASE("malformed JSON is named with its byte") {
+    const std::string good = complete("a", "1", "1");
+    CHECK(failure_at(trace_of(complete("a\"^b", "1", "1"))) ==
+          "there is neither ',' nor an end after a value");
+    CHECK(failure_at(trace_of(good + "," +
+                              complete("a^\x01"
+                                       "b",
+                                       "1", "1"))) == "a control character in a text");
+    CHECK(failure_at(trace_of(good + " ^" + good)) ==
+          "there is neither ',' nor ']' after an event");
+    CHECK(failure_at(trace_of(complete("a", "1", "1", R"(, "args": {"x": "a"^b"c"})"))) ==
+          "there is neither ',' nor an end after a value");
+    CHECK(failure_at(trace_of(complete("a", "1", "1", R"(, "args": {"x": 1^]})"))) ==
+          "the wrong bracket");
+    CHECK(failure_at(trace_of(complete("a", "1", "1", R"(, "args": {"x": 1.^.2})"))) ==
+          "a number without digits");
+    CHECK(failure_at(trace_of(complete("a", "1", "1", R"(, "args": {"x": tru^})"))) ==
+          "a word that JSON does not have");
+    CHECK(failure_at(trace_of(complete("a", "1", "1", R"(, "args": {"x" ^1})"))) ==
+          "there is no ':' after a key");
+    CHECK(failure_at(trace_of(complete("a", "1", "1", R"(, "args": {^x: 1})"))) ==
+          "there is no key");
+    CHECK(failure_at(R"({"traceEvents": [] ^"x": 1})") ==
+          "there is neither ',' nor '}' after a member");
+    CHECK(failure_at("[" + good + "]^x") == "there is text behind the end of the document");
+}
+
+TEST_CASE("bytes that are not UTF-8 are named, in names and in arguments") {
+    CHECK(failure_at(trace_of(complete("a^\xff", "1", "1"))) == "bytes that are not UTF-8");
+    CHECK(failure_at(trace_of(complete("a\xe2\x82^ b", "1", "1"))) == "bytes that are not UTF-8");
+    CHECK(failure_at(trace_of(complete("a\xed^\xa0\x80", "1", "1"))) == "bytes that are not UTF-8");
+    CHECK(rows_of(events_of_text(trace_of(complete("\xe2\x82\xac", "1", "1")))) ==
+          "\xe2\x82\xac[1000,2000]");
+}
+
+TEST_CASE("NaN and Infinity are no JSON, unless they are accepted") {
+    for (const char* word : {"NaN", "Infinity", "-Infinity", "nan", "-inf"}) {
+        const std::string text =
+            trace_of(complete("a", "1", "1", R"(, "args": {"x": [0, )" + std::string(word) + "]}"));
+        CHECK(failure_of(text).starts_with("NaN or Infinity, which JSON does not have @ "));
+        CHECK(rows_of(events_of_text(text, {.accept_nan = true})) == "a[1000,2000]");
+    }
+}
+
+TEST_CASE("nesting deeper than anybody's is refused") {
+    const auto nested = [](std::size_t depth) {
+        return trace_of(complete("a", "1", "1",
+                                 R"(, "args": {"x": )" + std::string(depth, '[') +
+                                     std::string(depth, ']') + "}"));
+    };
+    CHECK(rows_of(events_of_text(nested(200))) == "a[1000,2000]");
+    CHECK(failure_of(nested(1000)).starts_with("nested deeper than 256 levels @ "));
+    CHECK(failure_of(std::string(100'000, '[')).starts_with("nested deeper than 256 levels @ "));
+    CHECK(failure_of(R"({"x": )" + std::string(1000, '[')).starts_with("nested deeper"));
+}
+
+TEST_CASE("values of the wrong type are named with their event") {
+    CHECK(failure_at(trace_of("^" + complete("a", "true", "1"))) ==
+          "\"ts\" is no number of microseconds, or too large a one");
+    CHECK(failure_at(trace_of("^" + complete("a", "1", "\"x\""))) ==
+          "\"dur\" is no number of microseconds, or too large a one");
+    CHECK(failure_at(trace_of("^" + complete("a", "9300000000000000", "1"))) ==
+          "\"ts\" is no number of microseconds, or too large a one");
+    CHECK(failure_at(trace_of("^" + complete("a", "9200000000000000", "9200000000000000"))) ==
+          "\"ts\" and \"dur\" together are too large");
+    CHECK(failure_at(trace_of(R"(^{"ph":"X","name":["a"],"ts":1,"dur":1})")) ==
+          "\"name\" is no text");
+    CHECK(failure_at(trace_of(R"(^{"ph":1,"name":"a","ts":1,"dur":1})")) ==
+          "an event without \"ph\", its phase");
+    CHECK(failure_at(trace_of(R"(^{"ph":"X","name":"a","dur":1})")) ==
+          "an event without \"ts\", its time");
+    CHECK(failure_at(trace_of("{}, ^7")) == "an event that is no object");
+    CHECK(failure_at(trace_of("^[1, 2]")) == "an event that is no object");
+    CHECK(failure_of(R"({"a": 1})").starts_with("has no \"traceEvents\""));
+    CHECK(failure_of(R"({"traceEvents": 7})").starts_with("has no \"traceEvents\""));
+    CHECK(failure_of("hello").starts_with("is no JSON"));
+    CHECK(failure_of("").starts_with("is empty"));
+}
+
+TEST_CASE("a trace that was cut keeps its events, and says how many there are") {
+    const std::string events = complete("a", "1", "1") + "," + complete("b", "2", "1");
+    for (const std::string& text :
+         {"[" + events + ",\n", "[" + events, "[" + events + R"(,{"ph":"X","na)",
+          R"({"traceEvents":[)" + events + ", ", R"({"traceEvents":[)" + events + R"(], "meta)"}) {
+        const event_list list = events_of_text(text);
+        CHECK(rows_of(list) == "a[1000,2000] b[2000,3000]");
+        REQUIRE(list.health.warnings.size() == 1);
+        CHECK(list.health.warnings[0] == "the file ends too early, at byte " +
+                                             std::to_string(text.size()) +
+                                             ": 2 events were read before that");
+    }
+    CHECK(failure_of(R"([{"ph":"X","na)") ==
+          "ends too early: there is no complete event in it @ 14");
+    CHECK(events_of_text("[" + events + ",]").health.warnings.empty());
+}
+
+/// Events with what looks like the end of one inside of them.
+std::string misleading(std::size_t count) {
+    std::string text;
+    for (std::size_t at = 0; at < count; ++at) {
+        text += at == 0 ? "" : ",\n";
+        text +=
+            complete("}, {\\\"\\\\", std::to_string(at), "0.5",
+                     R"(, "args": {"list": [{"a": "}, {"}, {"b": [{}, {}]}, {"c": 1}, {"c": 2}]})");
+    }
+    return text;
+}
+
+TEST_CASE("a trace larger than a window is read whole, wherever the window ends") {
+    constexpr std::size_t many = 20'000;  // some megabytes
+    const event_list list = events_of_text(trace_of(misleading(many)));
+    CHECK(list.health.warnings.empty());
+    REQUIRE(list.rows.size() == many);
+    for (std::size_t at = 0; at < many; ++at)
+        REQUIRE(list.rows[at].start_ns == static_cast<std::int64_t>(at) * 1000);
+}
+
+TEST_CASE("an event longer than a window is read, and so is what stands around the events") {
+    const std::string huge(3'000'000, 'x');
+    const event_list list =
+        events_of_text("{\"before\": \"" + huge + "\", \"traceEvents\": [" +
+                       complete("a", "1", "1") + "," + complete(huge, "2", "1") + "," +
+                       complete("b", "3", "1") + "], \"behind\": [\"" + huge + "\"]}");
+    REQUIRE(list.rows.size() == 3);
+    CHECK(list.text(list.rows[1].name) == huge);
+    CHECK(list.health.warnings.empty());
+}
+
+TEST_CASE("a mistake far behind the first window has its byte in the file") {
+    std::string text = trace_of(misleading(20'000) + ",\n" + complete("a\"^b", "1", "1") + ",\n" +
+                                misleading(1'000));
+    CHECK(failure_at(std::move(text)) == "there is neither ',' nor an end after a value");
+}
+
+TEST_CASE("compressed traces are read as what they decompress to, in several members too") {
+    const std::string text = trace_of(misleading(10'000));
+    const event_list list = events_of_text(gzip(text));
+    CHECK(list.rows.size() == 10'000);
+    const std::string halves =
+        gzip(text.substr(0, 100'001)) + gzip(text.substr(100'001)) + std::string(512, '\0');
+    CHECK(events_of_text(halves).rows.size() == 10'000);
+    const event_list cut = events_of_text(gzip(text).substr(0, gzip(text).size() / 2));
+    CHECK(cut.rows.size() < 10'000);
+    CHECK_FALSE(cut.health.warnings.empty());
+    std::string damaged = gzip(text);
+    damaged[damaged.size() - 5] ^= 1;  // in its checksum
+    CHECK(failure_of(damaged).starts_with(
+        "the compressed data is damaged (incorrect data check) @ "));
+}
+
+const std::string everything =
+    R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "A \"B\" \u00e9"}], "traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": "2", "ts": 1.5, "dur": 2.25,
+ "args": {"External id": 4, "Input Dims": [[2, 3], []], "Sequence number": 1, "x": [{"y": null}, -1e-3, true]}},
+{"ph":"B","name":"b","pid":1,"tid":2,"ts":2},{"ph":"E","pid":1,"tid":2,"ts":3.125},
+{"ph":"b","cat":"c","name":"d","id2":{"local":"0x1"},"pid":1,"tid":2,"ts":2},
+{"ph":"e","cat":"c","name":"d","id2":{"local":"0x1"},"pid":1,"tid":3,"ts":9},
+{"ph":"i","s":"t","name":"[memory]","pid":1,"tid":2,"ts":2,"args":{"Bytes":-7,"Addr":1,"Device Type":0}},
+{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"m"}},
+{"ph":"s","id":3,"cat":"ac2g","name":"ac2g","pid":1,"tid":2,"ts":2},{"ph":"C","name":"n","ts":1,"args":{"v":1}}
+], "traceName": "t"})";
+
+/// Loads what may be anything: a failure has a message and an offset in the text, and a list is complete in itself.
+void try_to_load(const std::string& text) {
+    const auto loaded = read_events(text, {.keep_arguments = true});
+    if (!loaded) {
+        CHECK_FALSE(loaded.error().message.empty());
+        CHECK(loaded.error().byte_offset.value_or(0) <= text.size());
+        return;
+    }
+    for (const event_row& row : loaded->rows) {
+        CHECK(row.end_ns >= row.start_ns);
+        CHECK(row.thread < loaded->threads.size());
+    }
+}
+
+TEST_CASE("a trace cut at any byte is read as far as it goes, or refused") {
+    const std::size_t whole = events_of_text(everything).rows.size();
+    for (std::size_t size = 0; size < everything.size(); ++size) {
+        const auto loaded = read_events(everything.substr(0, size));
+        if (!loaded) continue;
+        INFO(size);
+        CHECK(loaded->rows.size() <= whole);
+        CHECK_FALSE(loaded->health.warnings.empty());
+    }
+}
+
+TEST_CASE("a trace with any byte changed is read or refused") {
+    std::string text = everything;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char good = text[at];
+        for (const char bad : {'"', '}', '{', ']', ',', '\\', '\x01', '\xff', '9', ' '}) {
+            text[at] = bad;
+            try_to_load(text);
+        }
+        text[at] = good;
+    }
+}
+
+}  // namespace
