@@ -6,7 +6,11 @@
 #include <vector>
 
 #include <coroscope/analysis/build_tree.hpp>
+#include <coroscope/analysis/flops.hpp>
 #include <coroscope/analysis/function_event.hpp>
+#include <coroscope/trace/format.hpp>
+
+#include "native_notes.hpp"
 
 namespace coroscope::analysis {
 namespace {
@@ -14,12 +18,12 @@ namespace {
 class converter {
 public:
     converter(const trace& from, event_list& to)
-        : from_(from), to_(to), names_(from.strings.size(), none) {}
+        : from_(from), to_(to), notes_(from, to, lanes_), names_(from.strings.size(), none) {}
 
     void add_threads() {
         const std::string process = std::to_string(from_.process_id);
         for (const thread_info& each : from_.threads) {
-            const std::uint32_t lane = to_.lane(process, std::to_string(each.id));
+            const std::uint32_t lane = to_.lane(process, std::to_string(each.id), from_.node_id);
             lanes_.push_back(lane);
             to_.threads[lane].name = each.name;
             to_.threads[lane].process_name = from_.process_name;
@@ -33,12 +37,15 @@ public:
         row.name = name_of(each.name);
         row.thread = lane_of(each.thread);
         row.what = each.site == none ? activity::user_annotation : activity::cpu_op;
+        notes_.add(each, row);
         row.category = category_of(each, row.what);
         if ((each.flags & (event_async | event_suspension_unknown)) != 0) row.flags |= row_async;
         if ((each.flags & event_open) != 0) row.flags |= row_unfinished;
         if (each.detail != none) add_detail(row, from_.details[each.detail]);
         to_.rows.push_back(row);
     }
+
+    void add_memory() { notes_.add_memory(); }
 
 private:
     void add_detail(event_row& row, const event_detail& detail) {
@@ -65,6 +72,7 @@ private:
 
     const trace& from_;
     event_list& to_;
+    events::native_notes notes_;
     std::vector<std::uint32_t> names_;  // of the trace's strings
     std::vector<std::uint32_t> lanes_;  // of the trace's threads
 };
@@ -80,6 +88,9 @@ event_list events_of(const trace& loaded) {
     converter to_events(loaded, events);
     to_events.add_threads();
     for (const event& each : loaded.events) to_events.add(each);
+    to_events.add_memory();
+    if ((loaded.asked_for & coroscope::trace::feature_flops) != 0)
+        compute_flops(events, flops_registry::shipped());
     build_tree(events);
     return events;
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Debug information of the files that were loaded, where a library that reads it is part of the build.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <coroscope/analysis/model.hpp>
+
+namespace coroscope::analysis {
+
+/// What is known of one address.
+struct source_place {
+    std::string function;  ///< demangled; empty where it is not known
+    std::string file;      ///< as the compiler was told; empty where it is not known
+    int line = 0;
+};
+
+class dwarf_files {
+public:
+    explicit dwarf_files(const trace& loaded);
+    ~dwarf_files();
+    dwarf_files(const dwarf_files&) = delete;
+    dwarf_files& operator=(const dwarf_files&) = delete;
+
+    [[nodiscard]] source_place find(std::uint64_t address) const;
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+}  // namespace coroscope::analysis
