@@ -14,7 +14,6 @@
 #include <type_traits>
 
 #include <coroscope/detail/export.hpp>
-#include <coroscope/detail/scope_facts.hpp>
 
 namespace coroscope {
 
@@ -97,16 +96,6 @@ template <class... Arguments>
 void write_arguments(argument_writer& writer, const Arguments&... arguments) noexcept {
     bool first = true;
     ((first ? void(first = false) : writer.text(", ", 2), write_argument(writer, arguments)), ...);
-}
-
-/// Calls `use` with a source of these values, which it may ask for them.
-template <class Use, class... Arguments>
-void with_values(const Use& use, const Arguments&... arguments) noexcept {
-    const auto write = [&](argument_writer& to) noexcept { write_arguments(to, arguments...); };
-    use(value_source{[](argument_writer& to, const void* values) noexcept {
-                         (*static_cast<const decltype(write)*>(values))(to);
-                     },
-                     &write});
 }
 
 }  // namespace detail

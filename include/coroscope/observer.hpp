@@ -48,6 +48,20 @@ private:
     std::size_t size_;
 };
 
+/// Addresses by which values can be known again; valid during the callback.
+class observed_addresses {
+public:
+    constexpr observed_addresses(const void* const* first, std::size_t size) noexcept
+        : first_(first), size_(size) {}
+    constexpr const void* const* begin() const noexcept { return first_; }
+    constexpr const void* const* end() const noexcept { return first_ + size_; }
+    constexpr std::size_t size() const noexcept { return size_; }
+
+private:
+    const void* const* first_;
+    std::size_t size_;
+};
+
 /// One scope as its observers see it. Valid during the callback.
 class scope_info {
 public:
@@ -71,9 +85,21 @@ public:
     /// The values of COROSCOPE_ARGS, of record_function's arguments or of a decorated call's, as text. During
     /// start only, and where some observer of the scope needs inputs; else empty.
     observed_text inputs() const noexcept { return {facts_.inputs, facts_.inputs_size}; }
+    /// Their dimensions as JSON, "[[2, 3], []]"; see shapes.hpp. Empty as inputs() is.
+    observed_text input_shapes() const noexcept {
+        return {facts_.input_shapes, facts_.input_shapes_size};
+    }
+    /// Where their elements are, for the first 16: pointers, and what has data(), but text; null for the rest.
+    observed_addresses input_addresses() const noexcept {
+        return {facts_.input_addresses, facts_.input_addresses_size};
+    }
     /// What record_function::outputs was given, or a decorated call returned. During end only, and
     /// where some observer of the scope needs outputs; else empty.
     observed_text outputs() const noexcept { return {facts_.outputs, facts_.outputs_size}; }
+
+    observed_addresses output_addresses() const noexcept {
+        return {facts_.output_addresses, facts_.output_addresses_size};
+    }
 
     /// The calling thread's number, as above; 0 where it is ending.
     COROSCOPE_API static std::uint32_t current_thread_id() noexcept;

@@ -16,9 +16,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <coroscope/arguments.hpp>
 #include <coroscope/config.hpp>
 #include <coroscope/detail/range_start.hpp>
+#include <coroscope/detail/value_source.hpp>
 #include <coroscope/range.hpp>
 #include <coroscope/scope.hpp>
 
@@ -45,12 +45,12 @@ public:
     /// the values of `inputs`, as COROSCOPE_ARGS shows them.
     template <class Label, class... Inputs>
     explicit record_function(const Label& label, const Inputs&... inputs) noexcept {
-        begin_as(detail::range_form::block, label, inputs...);
+        begin_as({detail::range_form::block}, label, inputs...);
     }
     /// The same, at a place in a sequence of deferred work (sequence.hpp).
-    template <class Label>
-    record_function(const Label& label, const deferred& place) noexcept {
-        begin(label, place);
+    template <class Label, class... Inputs>
+    record_function(const Label& label, const deferred& place, const Inputs&... inputs) noexcept {
+        begin_as({detail::range_form::block, place}, label, inputs...);
     }
     record_function(const record_function&) = delete;
     record_function& operator=(const record_function&) = delete;
@@ -60,7 +60,12 @@ public:
     template <class Label, class... Inputs>
     void begin(const Label& label, const Inputs&... inputs) noexcept {
         finish(false);
-        begin_as(detail::range_form::by_hand, label, inputs...);
+        begin_as({detail::range_form::by_hand}, label, inputs...);
+    }
+    template <class Label, class... Inputs>
+    void begin(const Label& label, const deferred& place, const Inputs&... inputs) noexcept {
+        finish(false);
+        begin_as({detail::range_form::by_hand, place}, label, inputs...);
     }
 
     /// What the range results in, for observers that need outputs: as text, before its end.
@@ -71,12 +76,6 @@ public:
         detail::with_values(
             [this](const detail::value_source& values) { detail::offer_outputs(range_, values); },
             outputs...);
-    }
-
-    template <class Label>
-    void begin(const Label& label, const deferred& place) noexcept {
-        begin(label);
-        if constexpr (COROSCOPE_ENABLED != 0) detail::note_deferred(range_, place);
     }
 
     /// Ends the range now, on this thread, and runs its end callbacks.
@@ -117,29 +116,25 @@ public:
 
 private:
     template <class Label, class... Inputs>
-    void begin_as(detail::range_form form, const Label& label, const Inputs&... inputs) noexcept {
+    void begin_as(detail::range_traits traits, const Label& label,
+                  const Inputs&... inputs) noexcept {
         open_ = true;
         if (COROSCOPE_ENABLED == 0 || !detail::wants_scopes(detail::load_gate())) [[likely]]
             return;
-        if constexpr (std::is_convertible_v<const Label&, const char*>) {
-            const char* text = label;
-            begin_range(form, text, __builtin_strlen(text), inputs...);
-        } else {
-            begin_range(form, label.data(), label.size(), inputs...);
-        }
-    }
-
-    template <class... Inputs>
-    void begin_range(detail::range_form form, const char* text, std::size_t size,
-                     const Inputs&... inputs) noexcept {
+        const auto begin_with = [&](const detail::value_source* values) noexcept {
+            traits.inputs = values;
+            if constexpr (std::is_convertible_v<const Label&, const char*>) {
+                const char* text = label;
+                detail::begin_range(range_, text, __builtin_strlen(text), traits);
+            } else {
+                detail::begin_range(range_, label.data(), label.size(), traits);
+            }
+        };
         if constexpr (sizeof...(inputs) == 0) {
-            detail::begin_range(range_, text, size, form, nullptr);
+            begin_with(nullptr);
         } else {
-            detail::with_values(
-                [&](const detail::value_source& values) {
-                    detail::begin_range(range_, text, size, form, &values);
-                },
-                inputs...);
+            detail::with_values([&](const detail::value_source& values) { begin_with(&values); },
+                                inputs...);
         }
     }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a tool shows for a scope, in torch's form.
+// What a tool shows for a scope, in torch's form: the name; ", seq = N"; and with shapes ", op_id = N",
+// ", sizes = [[2, 3], []]" and ", input_op_ids = [(1,0), (0,-1)]". Any thread.
 
+#include <cstdint>
+#include <mutex>
 #include <string>
+#include <unordered_map>
 
 #include <coroscope/observer.hpp>
 
@@ -16,12 +20,46 @@ public:
     std::string of(const scope_info& scope) const {
         std::string text(scope.name().data(), scope.name().size());
         if (scope.sequence_nr() >= 0) text += ", seq = " + std::to_string(scope.sequence_nr());
-        if (shapes_ && scope.id() > 0) text += ", op_id = " + std::to_string(scope.id());
-        return text;
+        if (!shapes_) return text;
+        if (scope.id() > 0) text += ", op_id = " + std::to_string(scope.id());
+        if (scope.input_shapes().empty()) return text;
+        text += ", sizes = ";
+        text.append(scope.input_shapes().data(), scope.input_shapes().size());
+        return text + ", input_op_ids = " + producers_of(scope);
+    }
+
+    /// At the scope's end: its outputs are this operation's from here on.
+    void keep_outputs(const scope_info& scope) {
+        const std::lock_guard lock(mutex_);
+        std::int64_t number = 0;
+        for (const void* each : scope.output_addresses()) {
+            if (each != nullptr) producers_.insert_or_assign(each, producer{scope.id(), number});
+            ++number;
+        }
     }
 
 private:
+    /// An operation, and which of its outputs it was.
+    struct producer {
+        std::uint64_t id = 0;
+        std::int64_t output = -1;
+    };
+
+    std::string producers_of(const scope_info& scope) const {
+        const std::lock_guard lock(mutex_);
+        std::string text = "[";
+        for (const void* each : scope.input_addresses()) {
+            const auto known = each == nullptr ? producers_.end() : producers_.find(each);
+            const producer by = known == producers_.end() ? producer{} : known->second;
+            if (text.size() > 1) text += ", ";
+            text += "(" + std::to_string(by.id) + "," + std::to_string(by.output) + ")";
+        }
+        return text + "]";
+    }
+
     bool shapes_;
+    mutable std::mutex mutex_;
+    std::unordered_map<const void*, producer> producers_;
 };
 
 }  // namespace coroscope

@@ -67,8 +67,12 @@ std::unique_ptr<observer_context> begin(const scope_info& scope, const emitted_t
 
 observer make_nvtx(const emit_options& options) {
     auto text = std::make_shared<emitted_text>(options.record_shapes);
-    observer made([text](const scope_info& scope) { return begin(scope, *text); });
-    made.needs_inputs(options.record_shapes).needs_ids(options.record_shapes);
+    observer made(
+        [text](const scope_info& scope) { return begin(scope, *text); },
+        [text](const scope_info& scope, observer_context*) { text->keep_outputs(scope); });
+    made.needs_inputs(options.record_shapes)
+        .needs_outputs(options.record_shapes)
+        .needs_ids(options.record_shapes);
     return made;
 }
 

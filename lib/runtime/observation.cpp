@@ -134,14 +134,35 @@ void write_values(argument_writer& writer, const value_source& source) noexcept 
     if (writer.cut()) count_fault(observer_fault::text_cut);
 }
 
+// Their shapes as JSON, out of the four lines that the writer gives. Empty where there was no room.
+struct written_shapes {
+    explicit written_shapes(const value_source& source) noexcept {
+        shape_writer writer;
+        source.write_shapes(writer, source.values);
+        const std::size_t bytes = writer.finish(lines);
+        if (bytes == 0) count_fault(observer_fault::text_cut);
+        while (size < bytes && lines[size] != '\n') ++size;
+        lines[size] = '\0';
+    }
+    char lines[4 * shape_writer::line_bytes + 1];
+    std::size_t size = 0;
+};
+
 [[gnu::noinline]] void call_starts_with(observation& seen, const value_source& inputs) noexcept {
+    const scope_facts without = seen.facts;
     argument_writer writer;
     write_values(writer, inputs);
+    const written_shapes shapes(inputs);
+    value_addresses addresses;
+    inputs.find(addresses, inputs.values);
     seen.facts.inputs = writer.terminated();
     seen.facts.inputs_size = writer.size();
+    seen.facts.input_shapes = shapes.lines;
+    seen.facts.input_shapes_size = shapes.size;
+    seen.facts.input_addresses = addresses.of;
+    seen.facts.input_addresses_size = addresses.count;
     call_starts(seen);
-    seen.facts.inputs = "";
-    seen.facts.inputs_size = 0;
+    seen.facts = without;
 }
 
 void call_ends(observation& seen) noexcept {
@@ -197,11 +218,14 @@ void take_outputs(const scope_start& start, const value_source& outputs) noexcep
     observation& seen = *observation_of(start);
     if (!seen.needs_outputs) return;
     delete seen.outputs;
-    seen.outputs = new (std::nothrow) argument_writer;
+    seen.outputs = new (std::nothrow) kept_outputs;
     if (seen.outputs == nullptr) return count_fault(observer_fault::no_memory);
-    write_values(*seen.outputs, outputs);
-    seen.facts.outputs = seen.outputs->terminated();
-    seen.facts.outputs_size = seen.outputs->size();
+    write_values(seen.outputs->text, outputs);
+    outputs.find(seen.outputs->addresses, outputs.values);
+    seen.facts.outputs = seen.outputs->text.terminated();
+    seen.facts.outputs_size = seen.outputs->text.size();
+    seen.facts.output_addresses = seen.outputs->addresses.of;
+    seen.facts.output_addresses_size = seen.outputs->addresses.count;
 }
 
 scope_start observed_start(const scope_start& start) noexcept {

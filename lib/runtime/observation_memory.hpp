@@ -9,11 +9,18 @@
 
 #include <coroscope/arguments.hpp>
 #include <coroscope/detail/scope_facts.hpp>
+#include <coroscope/detail/value_source.hpp>
 #include <coroscope/observer.hpp>
 
 #include "observer_cache.hpp"
 
 namespace coroscope::detail {
+
+/// What a scope gave as its outputs.
+struct kept_outputs {
+    argument_writer text;
+    value_addresses addresses;
+};
 
 /// An observer of the scope. Its entry is null where its start threw.
 struct started_observer {
@@ -31,7 +38,7 @@ struct observation {
     std::uint64_t mark = 0;
     runtime::sampled_list* lists[2] =
         {};  ///< which keep the entries: the global one, the carried one
-    argument_writer* outputs = nullptr;
+    kept_outputs* outputs = nullptr;
     char* long_name = nullptr;  ///< a name of run time that has no room below
     observation* next = nullptr;
     const std::uint32_t capacity;

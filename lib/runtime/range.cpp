@@ -67,7 +67,7 @@ void release(range_state& state) noexcept {
 range_state* begin_shared_range(const char* label, std::size_t size, bool records) noexcept {
     range_start begun;
     if (records && wants_scopes(load_gate()))
-        begin_range(begun, label, size, range_form::shared, nullptr);
+        begin_range(begun, label, size, {range_form::shared});
     auto* state = new (std::nothrow) range_state(begun);
     if (state == nullptr && is_observed(begun.start)) end_range(begun, range_extent::completion);
     return state;

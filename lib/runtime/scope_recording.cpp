@@ -195,39 +195,42 @@ void record_await(site& label, const scope_start& start) noexcept {
 
 namespace {
 
-scope_facts facts_of(const char* label, std::size_t size, range_form form, const void* address) noexcept {
+scope_kind kind_of(const range_traits& traits) noexcept {
+    if (traits.form == range_form::shared) return scope_kind::range;
+    const bool runs_deferred = traits.place.number >= 0 && traits.place.forward_thread != 0;
+    return runs_deferred ? scope_kind::backward_function : scope_kind::user_scope;
+}
+
+scope_facts facts_of(const char* label, std::size_t size, const range_traits& traits,
+                     const void* address) noexcept {
     scope_facts facts;
     facts.name = label;
     facts.name_size = size;
-    facts.kind = form == range_form::shared ? scope_kind::range : scope_kind::user_scope;
-    facts.may_change_threads = form != range_form::block || !on_stack(address);
+    facts.kind = kind_of(traits);
+    facts.sequence_nr = traits.place.number;
+    facts.may_change_threads = traits.form != range_form::block || !on_stack(address);
     return facts;
 }
 
 }  // namespace
 
-void begin_range(range_start& range, const char* label, std::size_t size, range_form form,
-                 const value_source* inputs) noexcept {
+void begin_range(range_start& range, const char* label, std::size_t size, const range_traits& traits) noexcept {
     range.start.ticks = 0;
     if (register_thread(this_thread) == nullptr) return;
     observation* seen =
-        may_be_observed() ? begin_observation(facts_of(label, size, form, &range), inputs) : nullptr;
+        may_be_observed() ? begin_observation(facts_of(label, size, traits, &range), traits.inputs) : nullptr;
     begin_recorded(range.start, __builtin_return_address(0));
     if (range.start.ticks != 0) {
         range.session = effective_generation(this_thread);
         range.label = ++this_thread.record->label_serial;
         write_text(range.start.ticks, record_kind::label, range.label, label, size);
+        if (traits.place.number >= 0) note_sequence(range.start.ticks, traits.place);
     }
     if (seen != nullptr) keep_observation(range.start, *seen);
 }
 
 void offer_outputs(const range_start& range, const value_source& outputs) noexcept {
     take_outputs(range.start, outputs);
-}
-
-void note_deferred(const range_start& range, const deferred& place) noexcept {
-    const std::uint64_t ticks = recorded_start(range.start).ticks;
-    if (ticks != 0 && place.number >= 0) note_sequence(ticks, place);
 }
 
 namespace {

@@ -200,4 +200,59 @@ TEST_SUITE("nvtx") {
         CHECK(std::string(emit.message()).empty());
         CHECK(calls().empty());
     }
+
+    TEST_CASE("a place in a sequence is shown") {
+        make_domain();
+        const emit_nvtx emit;
+        const deferred work = defer();
+        {
+            const record_function forward("pow", deferred{4, 0});
+        }
+        {
+            const record_function backward("PowBackward0", work);
+        }
+        const lines found = calls();
+        REQUIRE(found.size() == 4);
+        CHECK(found[0] == "push coroscope: pow, seq = 4");
+        CHECK(found[2] == "push coroscope: PowBackward0, seq = " + std::to_string(work.number));
+    }
+
+    TEST_CASE("with shapes it shows ids, sizes, and which operation gave each input") {
+        make_domain();
+        const emit_nvtx emit{{.record_shapes = true}};
+        const std::vector<float> left(6);
+        std::vector<float> product;
+        std::uint64_t multiplied = 0;
+        const registered ids(add_global_observer(
+            observer([&](const scope_info& scope) { multiplied = scope.id(); }).needs_ids()));
+        {
+            const record_function multiply("mul", left, 2.0);
+            product.assign(6, 1);
+            multiply.outputs(product);
+        }
+        const std::string id = std::to_string(multiplied);
+        const std::string next = std::to_string(multiplied + 1);
+        {
+            COROSCOPE_ARGS("add", product, left);
+        }
+        {
+            COROSCOPE("bare");
+        }
+        const lines found = calls();
+        REQUIRE(found.size() == 6);
+        CHECK(found[0] == "push coroscope: mul, op_id = " + id +
+                              ", sizes = [[6], []], input_op_ids = [(0,-1), (0,-1)]");
+        CHECK(found[2] == "push coroscope: add, op_id = " + next +
+                              ", sizes = [[6], [6]], input_op_ids = [(" + id + ",0), (0,-1)]");
+        CHECK(found[4] == "push coroscope: bare, op_id = " + std::to_string(multiplied));
+    }
+
+    TEST_CASE("without shapes there are neither ids nor sizes") {
+        make_domain();
+        const emit_nvtx emit;
+        {
+            COROSCOPE_ARGS("add", std::vector<int>(3));
+        }
+        CHECK(calls() == lines{"push coroscope: add", "pop"});
+    }
 }

@@ -338,6 +338,50 @@ TEST_SUITE("observer") {
         CHECK(inputs == lines{"", "end:", "1, two, 2.5", "seven, true", "end:", "end:"});
     }
 
+    TEST_CASE("inputs have shapes, and addresses by which they are known again") {
+        lines shapes;
+        std::vector<const void*> addresses;
+        const registered here(add_global_observer(
+            observer([&](const scope_info& scope) {
+                shapes.push_back(text_of(scope.input_shapes()));
+                addresses.assign(scope.input_addresses().begin(), scope.input_addresses().end());
+            }).needs_inputs()));
+        const std::vector<int> row(3);
+        const double grid[2][4] = {};
+        {
+            COROSCOPE_ARGS("shaped", row, 5, grid, &row, std::string("text"));
+        }
+        CHECK(shapes == lines{"[[3], [], [2, 4], [], []]"});
+        CHECK(addresses == std::vector<const void*>{row.data(), nullptr, grid, &row, nullptr});
+        {
+            COROSCOPE("none");
+        }
+        CHECK(shapes.back().empty());
+        CHECK(addresses.empty());
+    }
+
+    TEST_CASE(
+        "where deferred work runs, a scope is a backward function and has the work's number") {
+        std::vector<std::pair<scope_kind, std::int64_t>> seen;
+        const registered here(add_global_observer(observer([&](const scope_info& scope) {
+            seen.emplace_back(scope.kind(), scope.sequence_nr());
+        })));
+        const deferred work = defer();
+        {
+            const record_function forward("pow", deferred{work.number, 0});
+        }
+        {
+            const record_function backward("PowBackward0", work);
+        }
+        {
+            COROSCOPE("neither");
+        }
+        REQUIRE(seen.size() == 3);
+        CHECK(seen[0] == std::pair(scope_kind::user_scope, work.number));
+        CHECK(seen[1] == std::pair(scope_kind::backward_function, work.number));
+        CHECK(seen[2] == std::pair(scope_kind::function, std::int64_t{-1}));
+    }
+
     TEST_CASE("outputs are shown during end only, and only where an observer needs them") {
         lines outputs;
         const auto note = [&](const scope_info& scope) {

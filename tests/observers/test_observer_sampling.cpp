@@ -182,6 +182,6 @@ TEST_SUITE("observer sampling") {
         {
             COROSCOPE_ARGS("seen", looked_at{&shown});
         }
-        CHECK(shown == 1);
+        CHECK(shown > 0);
     }
 }

@@ -5,6 +5,7 @@
 // session asks for them.
 
 #include <coroscope/arguments.hpp>
+#include <coroscope/detail/value_source.hpp>
 #include <coroscope/scope.hpp>
 #include <coroscope/shapes.hpp>
 

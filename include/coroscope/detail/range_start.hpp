@@ -25,15 +25,19 @@ enum class range_extent : std::uint8_t { block, completion };
 /// How a range is written down in the program: a block, an object that is begun and ended by hand, or a shared handle.
 enum class range_form : std::uint8_t { block, by_hand, shared };
 
-/// Begins it for the session and for the observers. `inputs` may be null.
+/// What a range has beside its label.
+struct range_traits {
+    range_form form;
+    deferred place{};                      ///< in a sequence of deferred work
+    const value_source* inputs = nullptr;  ///< for observers
+};
+
+/// Begins it for the session and for the observers.
 COROSCOPE_API void begin_range(range_start& range, const char* label, std::size_t size,
-                               range_form form, const value_source* inputs) noexcept;
+                               const range_traits& traits) noexcept;
 
 /// Does an observer of this begun range ask for outputs? Then it takes them.
 COROSCOPE_API void offer_outputs(const range_start& range, const value_source& outputs) noexcept;
-
-/// Notes the place of a begun range in a sequence of deferred work.
-COROSCOPE_API void note_deferred(const range_start& range, const deferred& place) noexcept;
 
 /// Writes into the session in which the range began, whatever records on this thread. Where that session
 /// is over, the end is counted among the range_faults.

@@ -8,15 +8,14 @@
 
 namespace coroscope {
 
-class argument_writer;
 struct site;
 
 /// Kinds of scopes, for observers. torch's other kinds (kernel dtypes, TorchScript, custom classes, …)
 /// have nothing that they could mean here.
 enum class scope_kind : std::uint8_t {
     function,           ///< a label of the source: COROSCOPE, _FUNCTION, _CAT, _ARGS
-    backward_function,  ///< the same where deferred work runs
-    user_scope,         ///< record_function
+    backward_function,  ///< record_function where deferred work runs (sequence.hpp)
+    user_scope,         ///< record_function elsewhere
     range,              ///< range: ends when something completes
     await,              ///< COROSCOPE_AWAIT of an operand that an integration passes through
 };
@@ -33,8 +32,14 @@ struct scope_facts {
     const site* where = nullptr;
     const char* inputs = "";
     std::size_t inputs_size = 0;
+    const char* input_shapes = "";
+    std::size_t input_shapes_size = 0;
+    const void* const* input_addresses = nullptr;
+    std::size_t input_addresses_size = 0;
     const char* outputs = "";
     std::size_t outputs_size = 0;
+    const void* const* output_addresses = nullptr;
+    std::size_t output_addresses_size = 0;
     std::uint64_t id = 0;
     std::uint64_t task = 0;
     std::int64_t sequence_nr = -1;
@@ -43,11 +48,7 @@ struct scope_facts {
     bool may_change_threads = false;
 };
 
-/// Writes a block's arguments, if somebody wants them.
-struct value_source {
-    void (*write)(argument_writer& to, const void* values) noexcept;
-    const void* values;
-};
+struct value_source;
 
 }  // namespace detail
 }  // namespace coroscope
