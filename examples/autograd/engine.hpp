@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// engine: runs the tape backwards, on a thread of its own, as torch does for a device.
+//
+// A node runs when everything that hands it a gradient has; of those that are ready, the one that was made last.
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "tensor.hpp"
+
+namespace autograd {
+
+class engine {
+public:
+    engine();
+    ~engine();
+    engine(const engine&) = delete;
+    engine& operator=(const engine&) = delete;
+
+    /// Adds the gradient of `of`, a tensor of one number, to every leaf that wants one. Waits for the engine's
+    /// thread; throws what a node throws, and std::invalid_argument where `of` has no gradient.
+    void backward(const tensor& of);
+
+private:
+    void work();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    const tensor* job_ = nullptr;
+    std::exception_ptr failure_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace autograd
