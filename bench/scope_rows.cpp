@@ -3,6 +3,7 @@
 // One scope: begin and end.
 
 #include <coroscope/macro.hpp>
+#include <coroscope/observer.hpp>
 
 #include "harness.hpp"
 
@@ -55,12 +56,33 @@ std::uint64_t scope_around_a_call(std::uint64_t operations) {
     });
 }
 
+// The same under an observer that does nothing.
+std::uint64_t observed_scopes(std::uint64_t operations, double probability) {
+    const auto handle = coroscope::add_global_observer(
+        coroscope::observer([](const coroscope::scope_info&) {}).sampling_probability(probability));
+    const std::uint64_t ticks = scope_around_nothing(operations);
+    coroscope::remove_observer(handle);
+    return ticks;
+}
+
+std::uint64_t after_observers(std::uint64_t operations) {
+    observed_scopes(1, 1);
+    return scope_around_nothing(operations);
+}
+std::uint64_t observed_always(std::uint64_t operations) { return observed_scopes(operations, 1); }
+std::uint64_t observed_rarely(std::uint64_t operations) {
+    return observed_scopes(operations, 1e-4);
+}
+
 }  // namespace
 
 std::vector<row> scope_rows() {
     return {
         {"scope.inactive.empty", scope_around_nothing, empty_loop, empty_loop},
         {"scope.inactive.call", scope_around_a_call, call_loop, call_loop},
+        {"observer.none", after_observers, empty_loop, empty_loop},
+        {"observer.noop", observed_always, empty_loop, empty_loop},
+        {"observer.sampled", observed_rarely, empty_loop, empty_loop},
         {"scope.recording.1", scope_around_nothing, two_reads, empty_loop, true},
         {"scope.recording.2", scope_around_nothing, two_reads, empty_loop, true, 2},
     };
