@@ -66,5 +66,7 @@ BUDGETS = {
     "compile.ms_per_scope": Budget("≤ 2.5 ms", "1 ms", value=at_most(2.5)),
     "code.bytes_per_scope": Budget("≤ 136 B", "96 B", value=at_most(136)),
     "load.native": Budget("≥ 20 M/s", "50 M/s", value=at_least(20)),
+    "load.chrome": Budget("≥ 300 MB/s", "1000 MB/s", value=at_least(300)),
+    "memory.load_chrome": Budget("≤ 1.5 ×", value=at_most(1.5)),
     "export.chrome": Budget("≥ 5 M/s", value=at_least(5)),
 }

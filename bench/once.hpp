@@ -26,5 +26,6 @@ struct once_row {
 std::vector<once_row> frame_rows();
 std::vector<once_row> recorded_rows();
 std::vector<once_row> analysis_rows();
+std::vector<once_row> chrome_rows();
 
 }  // namespace bench

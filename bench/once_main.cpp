@@ -11,7 +11,7 @@ namespace {
 
 std::vector<bench::once_row> all_rows() {
     std::vector<bench::once_row> rows = bench::frame_rows();
-    for (const auto& more : {bench::recorded_rows(), bench::analysis_rows()})
+    for (const auto& more : {bench::recorded_rows(), bench::analysis_rows(), bench::chrome_rows()})
         rows.insert(rows.end(), more.begin(), more.end());
     return rows;
 }

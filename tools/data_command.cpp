@@ -7,10 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <coroscope/analysis/build_tree.hpp>
 #include <coroscope/analysis/events_of.hpp>
 #include <coroscope/analysis/load.hpp>
-#include <coroscope/analysis/load_events.hpp>
 #include <fmt/format.h>
 
 #include "output.hpp"
@@ -98,21 +96,20 @@ bool is_native_trace(const std::string& file) {
     return magic == trace::file_magic;
 }
 
-std::optional<analysis::event_list> load_event_list(const std::string& file) {
+std::optional<analysis::event_list> load_event_list(const std::string& file,
+                                                    const analysis::load_options& how) {
     if (is_native_trace(file)) {
         const auto loaded = load_trace(file);
         return loaded ? std::optional(analysis::events_of(*loaded)) : std::nullopt;
     }
     const progress reading("reading " + file);
-    auto loaded = analysis::load_events(file);
+    auto loaded = analysis::load_events(file, how);
     if (!loaded) {
         report(file, loaded.error());
         return std::nullopt;
     }
     report_warnings(file, loaded->health);
-    analysis::event_list events = std::move(loaded).value();
-    analysis::build_tree(events);
-    return events;
+    return std::move(loaded).value();
 }
 
 int print_listing(analysis::listing list, const data_options& options, std::string_view notes) {

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <coroscope/analysis/event_list.hpp>
 #include <coroscope/analysis/listing.hpp>
+#include <coroscope/analysis/load_events.hpp>
 #include <coroscope/analysis/model.hpp>
 
 namespace coroscope::tools {
@@ -36,7 +37,8 @@ void add_data_options(CLI::App& command, data_options& options, const std::strin
 [[nodiscard]] bool is_native_trace(const std::string& file);
 
 /// The events in torch's words of a native trace or of any other that load_events knows. Reports as load_trace.
-[[nodiscard]] std::optional<analysis::event_list> load_event_list(const std::string& file);
+[[nodiscard]] std::optional<analysis::event_list>
+load_event_list(const std::string& file, const analysis::load_options& how = {});
 
 /// Prints a listing as the options ask. `notes` stand under the text, not in the data. Gives the
 /// exit code.

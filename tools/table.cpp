@@ -26,6 +26,7 @@ struct table_command {
     bool top_level = false;
     bool torch = false;
     bool device = false;
+    bool accept_nan = false;
     std::size_t name_width = 55;
     std::size_t source_width = 75;
     std::size_t shapes_width = 80;
@@ -75,7 +76,7 @@ int run_on_events(const table_command& asked, const table_grouping& by) {
                                            "--torch and --device; " +
                                                asked.data.file + " is read in torch's words");
     }
-    const auto events = load_event_list(asked.data.file);
+    const auto events = load_event_list(asked.data.file, {.accept_nan = asked.accept_nan});
     if (!events) return exit_failure;
     analysis::grouping grouping = by.events;
     grouping.select =
@@ -117,6 +118,8 @@ void add_table(CLI::App& root, command_line& line) {
                       "A native trace by torch's rules, as other files are");
     command->add_flag("--device", asked->device,
                       "Kernels, copies and sets instead of the CPU's rows");
+    command->add_flag("--accept-nan", asked->accept_nan,
+                      "Read NaN and Infinity, which JSON does not have");
     add_widths(*command, *asked);
     command->footer("Example:\n  coroscope table trace.cst --sort-by suspended --limit 20");
     command->callback([asked, &line] { line.chosen = [asked] { return run_table(*asked); }; });

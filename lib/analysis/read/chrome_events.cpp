@@ -2,6 +2,9 @@
 #include "chrome_events.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -191,7 +194,7 @@ void chrome_events::finish() {
     warn(ends_without_beginning_, " ends of events have no beginning, and are left out");
     warn(negative_durations_, " events have a negative duration, which is taken as 0");
     warn(other_phases_, " events are of a kind that has no interval, and are left out");
-    if (!rows.empty()) end_unfinished(std::move(rows));
+    if (!rows.empty()) end_unfinished(rows);
     std::stable_sort(list_.memory.begin(), list_.memory.end(),
                      [](const memory_record& left, const memory_record& right) {
                          return left.time_ns < right.time_ns;
@@ -200,24 +203,36 @@ void chrome_events::finish() {
 }
 
 // To the end of the innermost finished event that encloses its beginning, else to the trace's.
-void chrome_events::end_unfinished(std::vector<std::uint32_t> rows) {
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_lane;
+void chrome_events::end_unfinished(const std::vector<std::uint32_t>& rows) {
+    std::vector<bool> wanted(list_.threads.size());  // lanes
     for (const std::uint32_t each : rows) {
         event_row& row = list_.rows[each];
         row.flags |= row_unfinished;
         row.end_ns = last_ns_;
-        if ((row.flags & row_async) == 0) by_lane[row.thread].push_back(each);
+        wanted[row.thread] = true;
     }
-    if (by_lane.empty()) return;
-    for (const event_row& parent : list_.rows) {
-        if ((parent.flags & (row_unfinished | row_async)) != 0) continue;
-        const auto found = by_lane.find(parent.thread);
-        if (found == by_lane.end()) continue;
-        for (const std::uint32_t each : found->second) {
-            event_row& row = list_.rows[each];
-            if (parent.start_ns <= row.start_ns && row.start_ns < parent.end_ns)
-                row.end_ns = std::min(row.end_ns, parent.end_ns);
-        }
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t at = 0; at < list_.rows.size(); ++at)
+        if (wanted[list_.rows[at].thread] && (list_.rows[at].flags & row_async) == 0)
+            order.push_back(at);
+    const auto place = [this](std::uint32_t at) {
+        const event_row& row = list_.rows[at];
+        return std::tuple(row.thread, row.start_ns, row.flags & row_unfinished);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
+        return place(left) < place(right);
+    });
+    std::uint32_t lane = none;
+    std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> open;  // ends
+    for (const std::uint32_t each : order) {
+        event_row& row = list_.rows[each];
+        if (row.thread != lane) open = {};
+        lane = row.thread;
+        while (!open.empty() && open.top() <= row.start_ns) open.pop();
+        if ((row.flags & row_unfinished) == 0)
+            open.push(row.end_ns);
+        else if (!open.empty())
+            row.end_ns = open.top();
     }
 }
 

@@ -61,7 +61,7 @@ private:
     void note_end(event_row& row, std::int64_t end_ns);
     event_extra& extra_of(event_row& row);
     async_key key_of(const chrome_fields& event);
-    void end_unfinished(std::vector<std::uint32_t> rows);
+    void end_unfinished(const std::vector<std::uint32_t>& rows);
     void name_lanes();
     void warn(std::uint64_t count, const char* what);
 

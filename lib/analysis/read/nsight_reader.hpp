@@ -4,7 +4,7 @@
 // Databases of Nsight Systems: NVTX ranges, calls of the CUDA runtime and driver, kernels, copies and sets.
 //
 // Ranges nest among themselves on their thread, as push and pop do; calls have a lane of their own beside it, as
-// Nsight's view shows them. Range that were started and ended by handle are asynchronous. A kernel belongs to
+// Nsight's view shows them. Ranges that were started and ended by handle are asynchronous. A kernel belongs to
 // the innermost range of the thread that launched it around the launch. Rows of the runtime's table may share a
 // correlation id (a call, and the call below it); what they launched is counted once.
 
