@@ -198,7 +198,8 @@ bool json_check::in_number(unsigned char byte) {
 bool json_check::end_word() {
     const bool nan = word_ == "nan" || word_ == "inf" || word_ == "infinity" || word_ == "-nan" ||
                      word_ == "-inf" || word_ == "-infinity";
-    if (nan && !accept_nan_) return wrong("NaN or Infinity, which JSON does not have; accept-nan reads it");
+    if (nan && !accept_nan_)
+        return wrong("NaN or Infinity, which JSON does not have; accept-nan reads it");
     if (!nan && word_ != "true" && word_ != "false" && word_ != "null")
         return wrong("a word that JSON does not have");
     again_ = true;
