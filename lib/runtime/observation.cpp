@@ -182,21 +182,23 @@ observation* observation_of(const scope_start& start) noexcept {
 
 }  // namespace
 
-observation* begin_observation(const scope_facts& facts, const value_source* inputs) noexcept {
+observation* choose_observers(scope_kind kind) noexcept {
     observer_cache* cache = current_cache(*this_thread.record);
-    observation* seen = cache == nullptr ? nullptr : choose(*cache, facts.kind);
-    if (seen == nullptr) return nullptr;
-    seen->facts = facts;
-    if (facts.where == nullptr) keep_name(*seen);
-    seen->facts.thread = this_thread.record->id;
-    seen->facts.task = task_of(this_thread.mark);
-    if (seen->needs_ids) seen->facts.id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (seen->needs_inputs && inputs != nullptr) {
-        call_starts_with(*seen, *inputs);
+    return cache == nullptr ? nullptr : choose(*cache, kind);
+}
+
+void start_observers(observation& seen, const scope_facts& facts,
+                     const value_source* inputs) noexcept {
+    seen.facts = facts;
+    if (facts.where == nullptr) keep_name(seen);
+    seen.facts.thread = this_thread.record->id;
+    seen.facts.task = task_of(this_thread.mark);
+    if (seen.needs_ids) seen.facts.id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (seen.needs_inputs && inputs != nullptr) {
+        call_starts_with(seen, *inputs);
     } else {
-        call_starts(*seen);
+        call_starts(seen);
     }
-    return seen;
 }
 
 void keep_observation(scope_start& start, observation& seen) noexcept {

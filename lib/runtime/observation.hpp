@@ -14,9 +14,13 @@ namespace coroscope::detail {
 
 struct observation;
 
-/// Chooses the observers of a scope that begins now on this registered thread, and calls their starts. Null where
-/// there are none. The name may be a temporary one where the scope has no site.
-observation* begin_observation(const scope_facts& facts, const value_source* inputs) noexcept;
+/// Chooses the observers of a scope of this kind that begins now on this registered thread. Null where there are
+/// none, which is all that most scopes come to under sampling.
+observation* choose_observers(scope_kind kind) noexcept;
+
+/// Calls their starts. The name may be a temporary one where the scope has no site.
+void start_observers(observation& seen, const scope_facts& facts,
+                     const value_source* inputs) noexcept;
 
 /// Puts it into a start, which keeps what the session is told.
 void keep_observation(scope_start& start, observation& seen) noexcept;

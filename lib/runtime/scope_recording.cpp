@@ -121,14 +121,21 @@ void record_end(site& where, const void* address, const scope_start& begun, std:
     if (is_observed(*start)) end_observation(*start);
 }
 
-bool may_be_observed() noexcept { return (load_gate() & gate_observed & ~gate_careful) != 0; }
+observation* observers_of(scope_kind kind) noexcept {
+    const bool observed = (load_gate() & gate_observed & ~gate_careful) != 0;
+    return observed ? choose_observers(kind) : nullptr;
+}
+
+scope_kind kind_of(const site& where) noexcept {
+    return where.kind == site_kind::await ? scope_kind::await : scope_kind::function;
+}
 
 scope_facts facts_of(site& where, const void* address) noexcept {
     scope_facts facts;
     facts.name = where.label;
     facts.name_size = std::strlen(where.label);
     facts.where = &where;
-    facts.kind = where.kind == site_kind::await ? scope_kind::await : scope_kind::function;
+    facts.kind = kind_of(where);
     facts.may_change_threads = !on_stack(address);
     return facts;
 }
@@ -151,7 +158,8 @@ void begin_recorded(scope_start& start, const void* caller) noexcept {
 void begin_slow(scope_start* start, site& where, const value_source* inputs, const void* caller) noexcept {
     start->ticks = 0;
     if (register_thread(this_thread) == nullptr) return;
-    observation* seen = may_be_observed() ? begin_observation(facts_of(where, start), inputs) : nullptr;
+    observation* seen = observers_of(kind_of(where));
+    if (seen != nullptr) start_observers(*seen, facts_of(where, start), inputs);
     begin_recorded(*start, caller);
     if (seen != nullptr) keep_observation(*start, *seen);
 }
@@ -217,8 +225,8 @@ scope_facts facts_of(const char* label, std::size_t size, const range_traits& tr
 void begin_range(range_start& range, const char* label, std::size_t size, const range_traits& traits) noexcept {
     range.start.ticks = 0;
     if (register_thread(this_thread) == nullptr) return;
-    observation* seen =
-        may_be_observed() ? begin_observation(facts_of(label, size, traits, &range), traits.inputs) : nullptr;
+    observation* seen = observers_of(kind_of(traits));
+    if (seen != nullptr) start_observers(*seen, facts_of(label, size, traits, &range), traits.inputs);
     begin_recorded(range.start, __builtin_return_address(0));
     if (range.start.ticks != 0) {
         range.session = effective_generation(this_thread);
