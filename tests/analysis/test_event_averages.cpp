@@ -162,6 +162,25 @@ TEST_CASE("a trace of other kinds keeps the file's categories apart") {
     CHECK(rows[0].count == 2);
 }
 
+TEST_CASE("figures at the end of the range stay there") {
+    constexpr std::int64_t most = INT64_MAX;
+    event_list list;
+    for (const char* name : {"a", "b", "c"})
+        add_event(list, {.name = name, .start_ns = -most, .end_ns = most, .cpu_memory = most});
+    for (int times = 0; times < 3; ++times)
+        add_event(
+            list,
+            {.name = "a", .start_ns = -most, .end_ns = most, .thread = 2 + std::uint64_t(times)});
+    memory_record record;
+    record.thread = list.lane("1", "1");
+    record.bytes = INT64_MIN;
+    list.memory = {record, record, record};
+    build_tree(list);
+    for (const auto& row : key_averages(list)) CHECK(row.cpu_time_total_ns > most / 2);
+    CHECK(total_average(list).cpu_time_total_ns == most);
+    CHECK(self_cpu_time_total_ns(list) > 0);
+}
+
 TEST_CASE("memory and FLOPs add up") {
     event_list list;
     add_event(list, {.name = "a",

@@ -9,8 +9,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "../events/saturated.hpp"
+
 namespace coroscope::analysis {
 namespace {
+
+using events::add_to;
+using events::saturated_difference;
 
 bool ran_on_device(const event_row& row) {
     return row.what == activity::kernel || row.what == activity::gpu_memcpy ||
@@ -56,29 +61,29 @@ void copy_identity(function_event_avg& row, const function_event& first) {
 void add_length(function_event_avg& sum, std::int64_t wall_ns) {
     sum.min_wall_ns = sum.count == 0 ? wall_ns : std::min(sum.min_wall_ns, wall_ns);
     sum.max_wall_ns = std::max(sum.max_wall_ns, wall_ns);
-    sum.wall_ns += wall_ns;
+    add_to(sum.wall_ns, wall_ns);
     ++sum.count;
 }
 
 void add_split(function_event_avg& sum, const time_split& split) {
     if (split.wall_ns() == 0) return;
     ++sum.in_frame_count;
-    sum.suspended_ns += split.suspended_ns;
-    sum.queued_ns += split.queued_ns;
-    sum.waiting_ns += split.waiting_ns;
+    add_to(sum.suspended_ns, split.suspended_ns);
+    add_to(sum.queued_ns, split.queued_ns);
+    add_to(sum.waiting_ns, split.waiting_ns);
 }
 
 void add_figures(function_event_avg& sum, const function_event& added) {
     add_length(sum, added.time_range().elapsed_ns());
     add_split(sum, added.split());
-    sum.cpu_time_total_ns += added.cpu_time_total_ns();
-    sum.self_cpu_time_total_ns += added.self_cpu_time_total_ns();
-    sum.device_time_total_ns += added.device_time_total_ns();
-    sum.self_device_time_total_ns += added.self_device_time_total_ns();
-    sum.cpu_memory_usage += added.cpu_memory_usage();
-    sum.self_cpu_memory_usage += added.self_cpu_memory_usage();
-    sum.device_memory_usage += added.device_memory_usage();
-    sum.self_device_memory_usage += added.self_device_memory_usage();
+    add_to(sum.cpu_time_total_ns, added.cpu_time_total_ns());
+    add_to(sum.self_cpu_time_total_ns, added.self_cpu_time_total_ns());
+    add_to(sum.device_time_total_ns, added.device_time_total_ns());
+    add_to(sum.self_device_time_total_ns, added.self_device_time_total_ns());
+    add_to(sum.cpu_memory_usage, added.cpu_memory_usage());
+    add_to(sum.self_cpu_memory_usage, added.self_cpu_memory_usage());
+    add_to(sum.device_memory_usage, added.device_memory_usage());
+    add_to(sum.self_device_memory_usage, added.self_device_memory_usage());
     sum.flops += added.flops();
 }
 
@@ -87,8 +92,9 @@ bool add_plain(function_event_avg& sum, const event_row& row) {
     if (row.extra != none || row.sums != none || row.device != device_kind::cpu) return false;
     const std::int64_t wall_ns = row.end_ns - row.start_ns;
     add_length(sum, wall_ns);
-    sum.cpu_time_total_ns += wall_ns;
-    if ((row.flags & row_async) == 0) sum.self_cpu_time_total_ns += wall_ns - row.children_ns;
+    add_to(sum.cpu_time_total_ns, wall_ns);
+    if ((row.flags & row_async) == 0)
+        add_to(sum.self_cpu_time_total_ns, saturated_difference(wall_ns, row.children_ns));
     return true;
 }
 
@@ -261,18 +267,18 @@ void function_event_avg::sum_up(const function_event_avg& added) {
     count += added.count;
     in_frame_count += added.in_frame_count;
     unknown_count += added.unknown_count;
-    cpu_time_total_ns += added.cpu_time_total_ns;
-    self_cpu_time_total_ns += added.self_cpu_time_total_ns;
-    device_time_total_ns += added.device_time_total_ns;
-    self_device_time_total_ns += added.self_device_time_total_ns;
-    suspended_ns += added.suspended_ns;
-    queued_ns += added.queued_ns;
-    waiting_ns += added.waiting_ns;
-    wall_ns += added.wall_ns;
-    cpu_memory_usage += added.cpu_memory_usage;
-    self_cpu_memory_usage += added.self_cpu_memory_usage;
-    device_memory_usage += added.device_memory_usage;
-    self_device_memory_usage += added.self_device_memory_usage;
+    add_to(cpu_time_total_ns, added.cpu_time_total_ns);
+    add_to(self_cpu_time_total_ns, added.self_cpu_time_total_ns);
+    add_to(device_time_total_ns, added.device_time_total_ns);
+    add_to(self_device_time_total_ns, added.self_device_time_total_ns);
+    add_to(suspended_ns, added.suspended_ns);
+    add_to(queued_ns, added.queued_ns);
+    add_to(waiting_ns, added.waiting_ns);
+    add_to(wall_ns, added.wall_ns);
+    add_to(cpu_memory_usage, added.cpu_memory_usage);
+    add_to(self_cpu_memory_usage, added.self_cpu_memory_usage);
+    add_to(device_memory_usage, added.device_memory_usage);
+    add_to(self_device_memory_usage, added.self_device_memory_usage);
     flops += added.flops;
 }
 
@@ -294,7 +300,8 @@ std::int64_t self_cpu_time_total_ns(const event_list& events) {
     for (const event_row& row : events.rows) {
         const bool counts = is_selected(row, event_selection::cpu, events.every_event_nests) &&
                             (row.flags & row_async) == 0;
-        if (counts) sum_ns += row.end_ns - row.start_ns - row.children_ns;
+        if (counts)
+            add_to(sum_ns, saturated_difference(row.end_ns - row.start_ns, row.children_ns));
     }
     return sum_ns;
 }
@@ -303,7 +310,7 @@ std::int64_t self_device_time_total_ns(const event_list& events) {
     std::int64_t sum_ns = 0;
     for (const event_row& row : events.rows) {
         if (is_selected(row, event_selection::device, false) && (row.flags & row_async) == 0)
-            sum_ns += row.end_ns - row.start_ns;
+            add_to(sum_ns, row.end_ns - row.start_ns);
     }
     return sum_ns;
 }

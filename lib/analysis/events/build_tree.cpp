@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "saturated.hpp"
 #include "tree_steps.hpp"
 
 namespace coroscope::analysis {
@@ -22,8 +23,10 @@ bool takes_part(const event_row& row, bool every) noexcept {
     return every || is_torch_activity(row);
 }
 
-void mark_async(event_list& list) {
+void prepare_rows(event_list& list) {
     for (event_row& row : list.rows) {
+        row.start_ns = bounded(row.start_ns);
+        row.end_ns = bounded(row.end_ns);
         if (row.extra == none) continue;
         const std::uint32_t end_thread = list.extras[row.extra].end_thread;
         if (end_thread != none && end_thread != row.thread) row.flags |= row_async;
@@ -33,18 +36,18 @@ void mark_async(event_list& list) {
 void sum_children(event_list& list) {
     for (event_row& row : list.rows)
         if (row.device != device_kind::cpu && row.parent != none)
-            list.sums_of(list.rows[row.parent]).kernels_ns += row.end_ns - row.start_ns;
+            add_to(list.sums_of(list.rows[row.parent]).kernels_ns, row.end_ns - row.start_ns);
     for (std::size_t at = list.rows.size(); at-- > 0;) {
         const event_row& row = list.rows[at];
         if (row.parent == none || row.device != device_kind::cpu) continue;
         event_row& parent = list.rows[row.parent];
-        parent.children_ns += row.end_ns - row.start_ns;
+        add_to(parent.children_ns, row.end_ns - row.start_ns);
         if (row.sums == none) continue;
         const event_sums mine = list.sums[row.sums];
         event_sums& theirs = list.sums_of(parent);
-        theirs.children_device_ns += mine.kernels_ns + mine.children_device_ns;
-        theirs.children_cpu_memory += mine.cpu_memory;
-        theirs.children_device_memory += mine.device_memory;
+        add_to(theirs.children_device_ns, saturated_sum(mine.kernels_ns, mine.children_device_ns));
+        add_to(theirs.children_cpu_memory, mine.cpu_memory);
+        add_to(theirs.children_device_memory, mine.device_memory);
     }
 }
 
@@ -54,7 +57,7 @@ void build_tree(event_list& list) {
     if (list.is_built) return;
     list.every_event_nests =
         std::none_of(list.rows.begin(), list.rows.end(), events::is_torch_activity);
-    events::mark_async(list);
+    events::prepare_rows(list);
     events::order_rows(list);
     events::link_memory(list);
     events::find_parents(list);

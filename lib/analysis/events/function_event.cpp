@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "saturated.hpp"
+
 namespace coroscope::analysis {
 namespace {
 
@@ -153,13 +155,13 @@ std::int64_t function_event::cpu_time_total_ns() const {
 
 std::int64_t function_event::self_cpu_time_total_ns() const {
     if (is_async() || row().device != device_kind::cpu) return 0;
-    return time_range().elapsed_ns() - row().children_ns;
+    return events::saturated_difference(time_range().elapsed_ns(), row().children_ns);
 }
 
 std::int64_t function_event::device_time_total_ns() const {
     if (is_async()) return 0;
     if (row().device != device_kind::cpu) return time_range().elapsed_ns();
-    return sums().kernels_ns + sums().children_device_ns;
+    return events::saturated_sum(sums().kernels_ns, sums().children_device_ns);
 }
 
 std::int64_t function_event::self_device_time_total_ns() const {
@@ -172,12 +174,12 @@ std::int64_t function_event::device_memory_usage() const { return sums().device_
 
 std::int64_t function_event::self_cpu_memory_usage() const {
     if (is_async() || row().device != device_kind::cpu) return 0;
-    return sums().cpu_memory - sums().children_cpu_memory;
+    return events::saturated_difference(sums().cpu_memory, sums().children_cpu_memory);
 }
 
 std::int64_t function_event::self_device_memory_usage() const {
     if (is_async() || row().device != device_kind::cpu) return 0;
-    return sums().device_memory - sums().children_device_memory;
+    return events::saturated_difference(sums().device_memory, sums().children_device_memory);
 }
 
 std::uint32_t add_event(event_list& to, const event_values& added) {

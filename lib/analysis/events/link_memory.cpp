@@ -5,6 +5,7 @@
 
 #include <coroscope/analysis/memory_records.hpp>
 
+#include "saturated.hpp"
 #include "tree_steps.hpp"
 
 namespace coroscope::analysis::events {
@@ -47,13 +48,13 @@ void take(event_list& list, lane_memory& lane, event_row& row) {
     const index_range inside = lane.records.in_interval(row.start_ns, row.end_ns);
     if (inside.empty()) return;
     event_sums& sums = list.sums_of(row);
-    sums.cpu_memory += lane.records.bytes(inside, device_kind::cpu);
-    sums.device_memory += lane.records.bytes(inside, device_kind::cuda);
+    add_to(sums.cpu_memory, lane.records.bytes(inside, device_kind::cpu));
+    add_to(sums.device_memory, lane.records.bytes(inside, device_kind::cuda));
 }
 
 void add_row(event_list& list, const memory_record& record, std::string_view name) {
     event_row& row = list.rows.emplace_back();
-    row.start_ns = row.end_ns = record.time_ns;
+    row.start_ns = row.end_ns = bounded(record.time_ns);
     row.name = list.intern(name);
     row.category = list.intern("cpu_instant_event");
     row.thread = record.thread;

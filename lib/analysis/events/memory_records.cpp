@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "saturated.hpp"
+
 namespace coroscope::analysis {
 
 mem_records_acc::mem_records_acc(std::vector<memory_record> records)
@@ -17,7 +19,7 @@ mem_records_acc::mem_records_acc(std::vector<memory_record> records)
     for (const memory_record& each : records_) {
         totals sum = before_.back();
         if (!each.out_of_memory)
-            (each.device == device_kind::cpu ? sum.cpu : sum.device) += each.bytes;
+            events::add_to(each.device == device_kind::cpu ? sum.cpu : sum.device, each.bytes);
         before_.push_back(sum);
     }
 }
@@ -38,7 +40,8 @@ std::int64_t mem_records_acc::bytes(index_range of, device_kind device) const {
     if (of.empty()) return 0;
     const totals& from = before_[of.front()];
     const totals& to = before_[of.back() + 1];
-    return device == device_kind::cpu ? to.cpu - from.cpu : to.device - from.device;
+    return device == device_kind::cpu ? events::saturated_difference(to.cpu, from.cpu)
+                                      : events::saturated_difference(to.device, from.device);
 }
 
 }  // namespace coroscope::analysis

@@ -13,8 +13,8 @@ namespace coroscope::analysis::events {
 /// Whether the event may have a parent and be one. `every` says that every CPU event may.
 [[nodiscard]] bool takes_part(const event_row& row, bool every) noexcept;
 
-/// What ended on another thread than it began on is asynchronous.
-void mark_async(event_list& list);
+/// Bounds times, and marks as asynchronous what ended on another thread than it began on.
+void prepare_rows(event_list& list);
 
 /// Rows by (start ascending, end descending); equals keep their order.
 void order_rows(event_list& list);

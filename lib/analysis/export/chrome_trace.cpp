@@ -7,6 +7,7 @@
 #include <coroscope/analysis/function_event.hpp>
 #include <fmt/format.h>
 
+#include "../events/saturated.hpp"
 #include "../render/chrome_writer.hpp"
 #include "../render/utf8.hpp"
 #include "file_sink.hpp"
@@ -22,7 +23,8 @@ class kineto_document {
 public:
     kineto_document(const event_list& events, const byte_sink& sink) : events_(events), out_(sink) {
         for (const event_row& each : events.rows) base_ns_ = std::min(base_ns_, each.start_ns);
-        for (const memory_record& each : events.memory) base_ns_ = std::min(base_ns_, each.time_ns);
+        for (const memory_record& each : events.memory)
+            base_ns_ = std::min(base_ns_, events::bounded(each.time_ns));
     }
 
     bool write() {
@@ -43,7 +45,7 @@ public:
 private:
     void begin() {
         out_.raw("{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
-        out_.integer(events_.base_realtime_ns + base_ns_);
+        out_.integer(events::saturated_sum(events_.base_realtime_ns, base_ns_));
         if (events_.shapes) out_.raw(",\"record_shapes\":1");
         if (events_.memory_profile) out_.raw(",\"profile_memory\":1");
         if (events_.stacks) out_.raw(",\"with_stack\":1");
@@ -63,7 +65,8 @@ private:
         scratch_ += ',';
         exporting::append_lane(scratch_, events_, thread);
         scratch_ += ",\"ts\":";
-        out_.raw(scratch_).microseconds(std::max<std::int64_t>(time_ns - base_ns_, 0));
+        out_.raw(scratch_).microseconds(
+            std::max<std::int64_t>(events::saturated_difference(time_ns, base_ns_), 0));
     }
 
     void write_event(const function_event& event) {

@@ -10,6 +10,7 @@
 #include <coroscope/analysis/function_event.hpp>
 #include <fmt/format.h>
 
+#include "../events/saturated.hpp"
 #include "../render/json_writer.hpp"
 #include "file_sink.hpp"
 
@@ -61,7 +62,9 @@ public:
 private:
     static constexpr std::int64_t microsecond = 1000;
 
-    void take(const memory_record& record) {
+    void take(const memory_record& taken) {
+        memory_record record = taken;
+        record.bytes = events::bounded(taken.bytes);
         const std::size_t category = category_of(record);
         const std::int64_t time_us = record.time_ns / microsecond;
         if (steps.empty()) first_us_ = time_us;
@@ -108,7 +111,7 @@ void write_sizes(json_writer& json, const memory_history& history) {
             sizes.push_back(sizes.empty() ? std::vector<std::int64_t>(history.categories.size())
                                           : sizes.back());
         }
-        sizes.back()[each.category] += each.change;
+        events::add_to(sizes.back()[each.category], each.change);
     }
     json.begin_array(json_writer::layout::compact);
     for (const std::int64_t each : times) json.integer(each);

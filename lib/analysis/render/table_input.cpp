@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../events/saturated.hpp"
 #include "places.hpp"
 
 namespace coroscope::analysis {
@@ -69,8 +70,8 @@ void note_memory(table_input& input, const event_list& events) {
     for (const function_event each : events) {
         if (each.activity_type() != activity::memory) continue;
         ++(each.row().sums == none ? failed : outside);
-        cpu_bytes += each.cpu_memory_usage();
-        device_bytes += each.device_memory_usage();
+        events::add_to(cpu_bytes, each.cpu_memory_usage());
+        events::add_to(device_bytes, each.device_memory_usage());
     }
     if (outside != 0) {
         input.notes.push_back(

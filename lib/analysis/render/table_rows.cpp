@@ -58,7 +58,7 @@ bool any(const table_input& input, Member member) {
 
 std::int64_t whole_flops(const function_event_avg& row) {
     constexpr double limit = 9.2e18;
-    return static_cast<std::int64_t>(std::clamp(row.flops, 0.0, limit));
+    return row.flops > 0 ? static_cast<std::int64_t>(std::min(row.flops, limit)) : 0;
 }
 
 optional_ns known_sum(const function_event_avg& row, std::int64_t sum_ns) {
