@@ -158,6 +158,8 @@ public:
     std::int64_t base_realtime_ns = 0;  ///< what times count from; 0: unknown
     std::int64_t duration_ns = 0;
     bool shapes = false, stacks = false, memory_profile = false, flops = false;  ///< were recorded
+    std::string trace_id;        ///< names the recording; empty where the file has none
+    std::int64_t node = -1;      ///< of a distributed run: the node that recorded; -1: none
     std::string use_device;  ///< "cuda"; empty where devices were not recorded
     std::string
         device_note;  ///< why they were not, for the table's header; empty where nothing is to be said

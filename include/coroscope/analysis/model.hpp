@@ -261,12 +261,19 @@ struct trace_health {
     std::uint64_t tasks_without_slot = 0;
     std::uint64_t open_ranges = 0;     ///< ranges that had not ended when the session did
     std::uint64_t damaged_chunks = 0;  ///< chunks that were left out because their bytes are wrong
+    bool partial = false;  ///< reading was stopped by trace_load_options::post_processing_timeout_s
     int write_error = 0;
     coroscope::trace::asio_tracking asio{};  ///< what it is not is no damage, but missing
     std::vector<std::string> warnings;       ///< damage found while reading, one line each
     [[nodiscard]] bool lost_records() const {
         return dropped_newest + overwritten + late_records != 0;
     }
+};
+
+/// What loading took (torch: part of _stats).
+struct load_statistics {
+    std::int64_t parse_ns = 0;       ///< to read the records
+    std::int64_t tree_build_ns = 0;  ///< to order the events and find their parents
 };
 
 /// A loaded trace.
@@ -302,6 +309,7 @@ struct trace {
     std::vector<event>
         events;  ///< by (start ascending, end descending, stream position descending)
     trace_health health;
+    load_statistics took;
 };
 
 /// The note of an event (an index into trace::events), null where it has none.

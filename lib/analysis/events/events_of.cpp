@@ -84,6 +84,8 @@ event_list events_of(const trace& loaded) {
     events.base_realtime_ns = loaded.start_realtime_ns;
     events.duration_ns = loaded.duration_ns;
     events.health = loaded.health;
+    events.trace_id = loaded.trace_id;
+    events.node = loaded.node_id;
     events.rows.reserve(loaded.events.size());
     converter to_events(loaded, events);
     to_events.add_threads();

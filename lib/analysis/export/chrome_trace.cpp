@@ -50,6 +50,16 @@ private:
         if (events_.memory_profile) out_.raw(",\"profile_memory\":1");
         if (events_.stacks) out_.raw(",\"with_stack\":1");
         if (events_.flops) out_.raw(",\"with_flops\":1");
+        if (!events_.trace_id.empty()) {
+            scratch_.assign(",\"trace_id\":");
+            append_json_string(scratch_, events_.trace_id);
+            out_.raw(scratch_);
+        }
+        if (events_.node >= 0) {
+            out_.raw(",\"distributedInfo\":{\"rank\":");
+            out_.integer(events_.node);
+            out_.raw("}");
+        }
         out_.raw(",\"traceEvents\":[");
     }
 

@@ -58,12 +58,14 @@ public:
         prefer_huge_pages(loaded_.events.data(), total * sizeof(event));
     }
 
-    void merge() {
+    void merge(deadline& until) {
         if (runs_.empty()) return places_.finish();
         winner_tree tree(runs_.size(), [this](std::uint32_t left, std::uint32_t right) {
             return comes_before(runs_[left], runs_[right]);
         });
-        for (run* first = &runs_[tree.winner()]; !first->done(); first = &runs_[tree.winner()]) {
+        for (run* first = &runs_[tree.winner()];
+             !first->done() && !until.passed_by(loaded_.events.size());
+             first = &runs_[tree.winner()]) {
             take_next(*first);
             if (runs_.size() > 1) tree.replay();
         }
@@ -178,13 +180,13 @@ private:
 }  // namespace
 
 void build_events(const gathered_scopes& gathered, symbols& names, const clock_map& clock,
-                  trace& loaded) {
+                  deadline& until, trace& loaded) {
     for (std::size_t stream = 0; stream < gathered.streams.size(); ++stream) {
         put_in_order(gathered.streams[stream].stack_scopes,
                      stack_decoder(gathered.streams[stream], clock));
         put_in_order(gathered.scopes[stream].others);
     }
-    event_merger(gathered, names, clock, loaded).merge();
+    event_merger(gathered, names, clock, loaded).merge(until);
 }
 
 }  // namespace coroscope::analysis::loading

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clock_map.hpp"
+#include "deadline.hpp"
 #include "scope_records.hpp"
 #include "scope_texts.hpp"
 #include "symbols.hpp"
@@ -29,7 +30,8 @@ struct gathered_scopes {
 };
 
 /// Fills loaded.events and the scopes of loaded.awaits.
+/// Stops between events when the deadline has passed: then those that began last are missing.
 void build_events(const gathered_scopes& gathered, symbols& names, const clock_map& clock,
-                  trace& loaded);
+                  deadline& until, trace& loaded);
 
 }  // namespace coroscope::analysis::loading

@@ -8,6 +8,7 @@
 #include "asio_names.hpp"
 #include "attributes.hpp"
 #include "clock_map.hpp"
+#include "deadline.hpp"
 #include "event_tree.hpp"
 #include "memory_records.hpp"
 #include "notes.hpp"
@@ -111,7 +112,16 @@ void warn_of_unknown(const loading::symbols& names, trace& loaded) {
     warn(names.unknown_threads(), " threads are named by records and not described in the trace");
 }
 
-trace load_from(const reader& input) {
+void note_timeout(const loading::deadline& until, trace& loaded) {
+    if (!until.has_passed()) return;
+    loaded.health.partial = true;
+    std::string seconds = std::to_string(until.timeout_s());
+    loaded.health.warnings.push_back("post-processing took longer than " + seconds +
+                                     " s and was stopped: " + std::to_string(loaded.events.size()) +
+                                     " events were read, results are partial");
+}
+
+trace load_from(const reader& input, loading::deadline& until) {
     trace loaded;
     loaded.health.warnings = input.warnings();
     describe(input, loaded);
@@ -119,7 +129,7 @@ trace load_from(const reader& input) {
     loading::clock_map clock = make_clock(input, names, loaded);
     diagnose(input, names, clock, loaded);
 
-    loading::task_records records = loading::read_task_records(input, names, clock, loaded);
+    loading::task_records records = loading::read_task_records(input, names, clock, until, loaded);
     loaded.duration_ns = std::max(clock.last_point_ns(), records.last_ns);
     clock.set_limit_ns(loaded.duration_ns);
     loading::fold_jobs(records, loaded);
@@ -138,7 +148,11 @@ trace load_from(const reader& input) {
             loading::read_scopes(records.streams[stream], timelines[stream], texts, context));
     loading::add_open_ranges(texts, timelines, context, scopes);
     loading::read_streams(texts, timelines, context);
-    loading::build_events({records.streams, timelines, scopes, texts, notes}, names, clock, loaded);
+    loaded.took.parse_ns = until.elapsed_ns();
+    loading::build_events({records.streams, timelines, scopes, texts, notes}, names, clock, until,
+                          loaded);
+    loaded.took.tree_build_ns = until.elapsed_ns() - loaded.took.parse_ns;
+    note_timeout(until, loaded);
     loading::order_memory_and_modules(loaded);
     loading::attach_attributes(records.attributes, loaded);
     loading::name_asio_tasks(loaded);
@@ -146,10 +160,13 @@ trace load_from(const reader& input) {
     return loaded;
 }
 
-result<trace> load_guarded(const result<reader>& input) {
+result<trace> load_guarded(const result<reader>& input, const trace_load_options& options) {
+    if (options.post_processing_timeout_s && !(*options.post_processing_timeout_s >= 0))
+        return failure{"post_processing_timeout_s must not be negative"};
     if (!input) return input.error();
     try {
-        return load_from(*input);
+        loading::deadline until(options.post_processing_timeout_s);
+        return load_from(*input, until);
     } catch (const std::exception&) {  // the standard library's: no memory, or no room for a size
         return failure{"does not fit into memory"};
     }
@@ -157,10 +174,12 @@ result<trace> load_guarded(const result<reader>& input) {
 
 }  // namespace
 
-result<trace> load(const std::string& path) { return load_guarded(reader::open(path)); }
+result<trace> load(const std::string& path, const trace_load_options& options) {
+    return load_guarded(reader::open(path), options);
+}
 
-result<trace> load(const coroscope::trace::buffer& bytes) {
-    return load_guarded(reader::open(bytes));
+result<trace> load(const coroscope::trace::buffer& bytes, const trace_load_options& options) {
+    return load_guarded(reader::open(bytes), options);
 }
 
 }  // namespace coroscope::analysis

@@ -225,10 +225,10 @@ private:
 }  // namespace
 
 task_records read_task_records(const coroscope::trace::reader& input, symbols& names,
-                               clock_map& clock, trace& loaded) {
+                               clock_map& clock, deadline& until, trace& loaded) {
     record_pass pass(input, names, clock, loaded);
     for (const chunk_view& chunk : input.chunks())
-        if (chunk.header.kind == chunk_kind::records) pass.read_records(chunk);
+        if (chunk.header.kind == chunk_kind::records && !until.passed()) pass.read_records(chunk);
     for (const chunk_view& chunk : input.chunks())
         if (chunk.header.kind == chunk_kind::tasks) pass.read_task_table(chunk);
     return pass.take();

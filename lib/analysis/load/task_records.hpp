@@ -12,6 +12,7 @@
 
 #include "attributes.hpp"
 #include "clock_map.hpp"
+#include "deadline.hpp"
 #include "flat_index.hpp"
 #include "notes.hpp"
 #include "stream_records.hpp"
@@ -104,8 +105,9 @@ struct task_records {
 };
 
 /// Reads all record chunks and the live-task table of `input`; adds every task that is named to `loaded`.
+/// Stops between chunks when the deadline has passed.
 task_records read_task_records(const coroscope::trace::reader& input, symbols& names,
-                               clock_map& clock, trace& loaded);
+                               clock_map& clock, deadline& until, trace& loaded);
 
 /// Whether a long_scope record with those flags is a stack scope.
 [[nodiscard]] constexpr bool is_stack_scope(std::uint32_t flags) {
