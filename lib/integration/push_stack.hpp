@@ -17,35 +17,35 @@ public:
     /// Held by the thread's stack and by whoever ends it.
     class entry {
         friend push_stack;
-        std::atomic<int> holders{2};
-        std::atomic<bool> ended{false};
-        entry* below = nullptr;
+        std::atomic<int> holders_{2};
+        std::atomic<bool> ended_{false};
+        entry* below_ = nullptr;
     };
 
     /// Before the tool is told. Throws std::bad_alloc.
     static entry& push() {
         auto* added = new entry;
         settle();
-        added->below = std::exchange(top, added);
+        added->below_ = std::exchange(top, added);
         return *added;
     }
 
     /// On any thread.
     static void end(entry& of) noexcept {
-        of.ended.store(true, std::memory_order_relaxed);
+        of.ended_.store(true, std::memory_order_relaxed);
         release(of);
         settle();
     }
 
 private:
     static void settle() noexcept {
-        while (top != nullptr && top->ended.load(std::memory_order_relaxed)) {
+        while (top != nullptr && top->ended_.load(std::memory_order_relaxed)) {
             Tool::pop();
-            release(*std::exchange(top, top->below));
+            release(*std::exchange(top, top->below_));
         }
     }
     static void release(entry& of) noexcept {
-        if (of.holders.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        if (of.holders_.fetch_sub(1, std::memory_order_acq_rel) == 1)
             delete &of;  // pairs with itself
     }
 

@@ -15,7 +15,7 @@
 #include "../runtime/observer_registry.hpp"
 #include "../runtime/sites.hpp"
 
-#define _SDT_HAS_SEMAPHORES 1
+#define _SDT_HAS_SEMAPHORES 1  // NOLINT(readability-identifier-naming): the header's own
 #include <sys/sdt.h>
 
 // Who attaches to a probe counts its semaphore up, by its name.

@@ -57,8 +57,9 @@ void take_over(NvtxFunctionTable table, unsigned slot, Function* function) {
 
 extern "C" {
 
-__attribute__((visibility("default"))) int
-InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
+// NVTX looks for this name.
+// NOLINTNEXTLINE(readability-identifier-naming)
+int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
     const auto* callbacks =
         static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
     NvtxFunctionTable table = nullptr;
@@ -73,7 +74,7 @@ InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
 }
 
 /// Takes the calls so far; ranges count from 1 again.
-__attribute__((visibility("default"))) void take_nvtx_calls(std::vector<std::string>& into) {
+void take_nvtx_calls(std::vector<std::string>& into) {
     const std::lock_guard lock(mutex);
     into.swap(calls);
     calls.clear();

@@ -38,7 +38,7 @@ private:
 using lines = std::vector<std::string>;
 
 /// Notes "+name" at a start and "-name" at an end, each behind the prefix.
-inline observer noting(journal& into, std::string prefix = "") {
+inline observer noting(journal& into, const std::string& prefix = "") {
     return {[&into, prefix](const scope_info& scope) {
                 into.note(prefix + "+" + text_of(scope.name()));
             },

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+// NOLINTBEGIN(readability-identifier-naming): the names are ITT's.
+
 struct __itt_domain {
     std::string name;
 };
@@ -29,3 +31,5 @@ void __itt_task_begin_overlapped(const __itt_domain* domain, __itt_id task, __it
 void __itt_task_end_overlapped(const __itt_domain* domain, __itt_id task);
 
 std::vector<std::string> take_itt_calls();
+
+// NOLINTEND(readability-identifier-naming)
