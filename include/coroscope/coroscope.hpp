@@ -13,10 +13,16 @@
 #include <coroscope/future_adaptor.hpp>
 #include <coroscope/instrumented.hpp>
 #include <coroscope/macro.hpp>
+#include <coroscope/memory.hpp>
+#include <coroscope/modules.hpp>
 #include <coroscope/observer.hpp>
 #include <coroscope/profile.hpp>
 #include <coroscope/propagate.hpp>
 #include <coroscope/range.hpp>
 #include <coroscope/record_function.hpp>
+#include <coroscope/scheduled_profile.hpp>
+#include <coroscope/sequence.hpp>
+#include <coroscope/shapes.hpp>
+#include <coroscope/step_tracker.hpp>
 #include <coroscope/stream_range.hpp>
 #include <coroscope/task.hpp>

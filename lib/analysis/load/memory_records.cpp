@@ -2,10 +2,13 @@
 #include "memory_records.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace coroscope::analysis::loading {
 
@@ -48,12 +51,27 @@ code_module read_module(const record_view& record) {
     return found;
 }
 
+namespace {
+
+// Of one thread and moment they keep their order: an address may be released and taken again.
+void order_memory(std::vector<memory_event>& memory) {
+    std::vector<std::size_t> order(memory.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&memory](std::size_t left, std::size_t right) {
+        const memory_event &one = memory[left], &other = memory[right];
+        return std::tie(one.time_ns, one.thread, left) <
+               std::tie(other.time_ns, other.thread, right);
+    });
+    std::vector<memory_event> ordered;
+    ordered.reserve(memory.size());
+    for (const std::size_t at : order) ordered.push_back(memory[at]);
+    memory.swap(ordered);
+}
+
+}  // namespace
+
 void order_memory_and_modules(trace& loaded) {
-    std::stable_sort(loaded.memory.begin(), loaded.memory.end(),
-                     [](const memory_event& left, const memory_event& right) {
-                         return std::tie(left.time_ns, left.thread) <
-                                std::tie(right.time_ns, right.thread);
-                     });
+    order_memory(loaded.memory);
     const auto place = [](const code_module& of) {
         return std::tie(of.load_address, of.path, of.bytes);
     };
