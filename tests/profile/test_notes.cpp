@@ -169,9 +169,11 @@ TEST_SUITE("with_stack") {
         const recorded found = session.stop();
         const auto inner = stack_of(found, "inner"), outer = stack_of(found, "outer");
         REQUIRE(inner.size() >= 3);
-        CHECK(inner[1] == called_from - 1);
+        // Where thread-locals are read out of line a frame of the recorder's stands before it.
+        const auto call = std::find(inner.begin(), inner.end(), called_from - 1) - inner.begin();
+        REQUIRE(call < 3);
         CHECK(inner.size() == outer.size() + 1);
-        CHECK(std::equal(outer.begin() + 1, outer.end(), inner.begin() + 2));
+        CHECK(std::equal(outer.begin() + call, outer.end(), inner.begin() + call + 1));
     }
 
     TEST_CASE(
