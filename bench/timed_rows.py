@@ -11,7 +11,7 @@ import tempfile
 PROCESSES = 5
 COUNTED_OPERATIONS = 20440  # ten full chunks of scopes
 COUNTED_FUNCTION = "bench::(anonymous namespace)::counted*"
-COUNTED = re.compile(r"(scope|await|task)\..*(inactive|recording|shared)(?!.*\.2$)")
+COUNTED = re.compile(r"(scope|await|task|observer)\..*(inactive|recording|shared|none|noop|sampled)(?!.*\.2$)")
 
 
 def run_json(*command):

@@ -28,6 +28,7 @@
 #include <coroscope/profile.hpp>
 
 #include "failures.hpp"
+#include "observer_registry.hpp"
 #include "registry.hpp"
 #include "session.hpp"
 #include "sites.hpp"
@@ -83,6 +84,7 @@ void after_fork_in_child() noexcept {
     after_fork_in_parent();
     environment_session = 0;
     reset_after_fork();
+    look_for_carried_observers();
 }
 
 void record_from_environment() noexcept {

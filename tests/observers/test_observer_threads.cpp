@@ -4,6 +4,9 @@
 
 #include <coroscope/observer.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -167,5 +170,24 @@ TEST_SUITE("observers and threads") {
             }
         });
         check(*count);
+    }
+
+    TEST_CASE("a child process keeps the observers of the thread that forked it") {
+        int seen = 0;
+        const auto count = [&seen](const scope_info&) { ++seen; };
+        const registered everywhere(add_global_observer(observer(count)));
+        const registered here(add_thread_local_observer(observer(count)));
+        const pid_t child = ::fork();
+        if (child == 0) {
+            {
+                COROSCOPE("in child");
+            }
+            ::_exit(seen);
+        }
+        int status = 0;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        REQUIRE(WIFEXITED(status));
+        CHECK(WEXITSTATUS(status) == 2);
+        CHECK(seen == 0);
     }
 }
