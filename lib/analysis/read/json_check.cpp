@@ -108,7 +108,7 @@ bool json_check::begin_value(unsigned char byte) {
     expect_ = expected::in_number;
     number_ = digits::first;
     if (byte == '-') {
-        word_ = "-";
+        word_ += '-';
         return true;
     }
     return in_number(byte);

@@ -59,9 +59,7 @@ std::string share(const cell_source& of, std::int64_t sum_ns) {
 }
 
 std::string name_cell(const cell_source& of) {
-    std::string name = cut_name(printable(of.row().name), of.options.max_name_column_width);
-    if (of.row().is_remote) name += fmt::format(" node_id:{}", of.row().node_id);
-    return name;
+    return cut_name(printable(of.row().name), of.options.max_name_column_width);
 }
 
 std::string group_cell(const cell_source& of) {
