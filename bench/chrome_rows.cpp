@@ -31,18 +31,16 @@ void write_operation(std::FILE* file, std::uint64_t number) {
     const unsigned long long begin = 1'419'247'332'972 + id * 40;
     std::fprintf(
         file,
-        R"({"ph": "X", "cat": "cpu_op", "name": "aten::operation_%llu", "pid": 19392, "tid": 19392,
+        R"json({"ph": "X", "cat": "cpu_op", "name": "aten::operation_%llu", "pid": 19392, "tid": 19392,
  "ts": %llu.%03llu, "dur": 30.250, "args": {"External id": %llu, "Sequence number": %llu, "Fwd thread id": 0,
  "Input Dims": [[%llu, 512], []], "Input type": ["float", "Scalar"], "Ev Idx": %llu}},
 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 19392, "tid": 19392,
  "ts": %llu.%03llu, "dur": 7.125, "args": {"External id": %llu, "cbid": 211, "correlation": %llu}},
 {"ph": "X", "cat": "kernel", "name": "void vectorized_kernel<4, float>(int, float*, float*)", "pid": 0, "tid": 7,
- "ts": %llu.%03llu, "dur": 3.136, "args": {
-        "External id" : % llu, "device" : 0, "context" : 1, "stream" : 7, "correlation" : % llu,
-            "registers per thread" : 32, "grid" : [ 8, 1, 1 ], "block" : [ 128, 1, 1 ]}
-},
+ "ts": %llu.%03llu, "dur": 3.136, "args": {"External id": %llu, "device": 0, "context": 1, "stream": 7,
+ "correlation": %llu, "registers per thread": 32, "grid": [8, 1, 1], "block": [128, 1, 1]}},
 {"ph": "s", "id": %llu, "pid": 19392, "tid": 19392, "ts": %llu.000, "cat": "ac2g", "name": "ac2g"},
-)",
+)json",
         id % 40, begin, id % 1000, id, id, id % 64, id, begin + 5, id % 1000, id, id, begin + 20,
         id % 1000, id, id, id, begin + 5);
 }

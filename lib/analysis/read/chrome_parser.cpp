@@ -113,6 +113,10 @@ bool is_nested(std::string_view token) {
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
+bool begins_number(std::string_view token) {
+    return !token.empty() && (is_digit(token.front()) || token.front() == '-');
+}
+
 bool skip_digits(std::string_view text, std::size_t& at) {
     const std::size_t begin = at;
     while (at < text.size() && is_digit(text[at])) ++at;
@@ -229,8 +233,11 @@ bool chrome_parser::take_field(const char* key, ondemand::value& value) {
     const std::string_view token = trimmed(value.raw_json_token());
     event_.empty = false;
     if (!is_nested(token)) {
-        if (std::string_view* place = field_of(event_, key)) *place = token;
-        return is_scalar(token);
+        std::string_view* const place = field_of(event_, key);
+        if (place != nullptr) *place = token;
+        // Times are read digit by digit where they are used, and once is enough.
+        const bool is_time = place == &event_.time || place == &event_.duration;
+        return (is_time && begins_number(token)) || is_scalar(token);
     }
     if (is_key(key, "id2")) return read_id(value);
     if (is_key(key, "args") && token.front() == '{') {

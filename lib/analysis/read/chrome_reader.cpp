@@ -15,13 +15,6 @@ namespace {
 constexpr std::size_t longest_member = 4096;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
-
-std::size_t behind_blanks(std::string_view text, std::size_t at) {
-    while (at < text.size() && is_blank(text[at])) ++at;
-    return at;
-}
-
 }  // namespace
 
 chrome_reader::chrome_reader(byte_source& source, const load_options& options)

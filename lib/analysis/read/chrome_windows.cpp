@@ -4,18 +4,12 @@
 
 #include "chrome_reader.hpp"
 #include "json_check.hpp"
+#include "json_text.hpp"
 
 namespace coroscope::analysis::reading {
 namespace {
 
 constexpr std::size_t longest_event = std::size_t{1} << 30;
-
-bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
-
-std::size_t behind_blanks(std::string_view text, std::size_t at) {
-    while (at < text.size() && is_blank(text[at])) ++at;
-    return at;
-}
 
 /// Whether the comma stands between what may be two events.
 bool between_objects(std::string_view text, std::size_t comma) {
@@ -64,7 +58,6 @@ chrome_reader::progress chrome_reader::read_window() {
             return progress::stopped;
         case kind::stopped: break;
     }
-    if (events_.problem() != nullptr) return fail_at_event(outcome.at);
     window_.pass(static_cast<std::size_t>(outcome.at - window_.data()));
     return read_exactly();
 }

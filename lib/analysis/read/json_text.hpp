@@ -3,14 +3,24 @@
 
 // Tokens of JSON as texts.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace coroscope::analysis::reading {
 
+[[nodiscard]] inline bool is_blank(char byte) {
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
+/// Where the first byte from `at` on is that is no blank.
+[[nodiscard]] inline std::size_t behind_blanks(std::string_view text, std::size_t at) {
+    while (at < text.size() && is_blank(text[at])) ++at;
+    return at;
+}
+
 /// Without blanks around it.
 [[nodiscard]] inline std::string_view trimmed(std::string_view token) {
-    const auto is_blank = [](char byte) { return static_cast<unsigned char>(byte) <= ' '; };
     while (!token.empty() && is_blank(token.back())) token.remove_suffix(1);
     while (!token.empty() && is_blank(token.front())) token.remove_prefix(1);
     return token;

@@ -131,7 +131,8 @@ void nsight_reader::read_ranges() {
                      "SELECT rowid, start, end, eventType, globalTid, text, " +
                          optional_column(ranges, "textId") + ", " +
                          optional_column(ranges, "endGlobalTid") +
-                         " FROM NVTX_EVENTS WHERE eventType IN (59, 60)");
+                         " FROM NVTX_EVENTS WHERE eventType IN (" + std::to_string(push_pop_range) +
+                         ", " + std::to_string(start_end_range) + ")");
     while (rows.next()) {
         const auto text_id = rows.maybe_integer(6);
         const std::string_view name =
