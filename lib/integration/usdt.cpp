@@ -91,11 +91,11 @@ void switch_transitions(bool on) noexcept {
     if (!on && before == 1) runtime::set_transition_listener(nullptr);
 }
 
+[[gnu::used]] constinit emit_usdt* for_good = nullptr;
+
 [[gnu::constructor]] void start_from_environment() noexcept {
     const char* wish = ::secure_getenv("COROSCOPE_USDT");
-    if (wish == nullptr || std::strcmp(wish, "1") != 0) return;
-    static const emit_usdt* const for_good = new (std::nothrow) emit_usdt;
-    static_cast<void>(for_good);
+    if (wish != nullptr && std::strcmp(wish, "1") == 0) for_good = new (std::nothrow) emit_usdt;
 }
 
 }  // namespace

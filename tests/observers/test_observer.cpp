@@ -5,6 +5,8 @@
 #include <coroscope/future.hpp>
 #include <coroscope/observer.hpp>
 
+#include <coroutine>
+#include <exception>
 #include <stdexcept>
 #include <thread>
 
@@ -19,6 +21,22 @@ struct number final : observer_context {
     explicit number(int of) : value(of) {}
     int value;
 };
+
+/// A coroutine whose promise alone knows what to make of its operands, as Asio's does.
+struct passing_coroutine {
+    struct operand {};
+    struct promise_type {
+        passing_coroutine get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        std::suspend_never await_transform(operand) const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+passing_coroutine awaits_what_passes_through() {
+    co_await COROSCOPE_AWAIT("labelled", passing_coroutine::operand{});
+}
 
 void function_named_scope() { COROSCOPE_FUNCTION(); }
 
@@ -263,6 +281,16 @@ TEST_SUITE("observer") {
         CHECK(users.take() == lines{"+user", "-user"});
         CHECK(ranges.take() == lines{"+range", "-range"});
         CHECK(all.take().size() == 6);
+    }
+
+    TEST_CASE("a labelled await of an operand that passes through is a scope of its own kind") {
+        journal seen;
+        const registered here(add_global_observer(noting(seen).scopes(scope_kind::await)));
+        awaits_what_passes_through();
+        {
+            COROSCOPE("no await");
+        }
+        CHECK(seen.take() == lines{"+labelled", "-labelled"});
     }
 
     TEST_CASE("a scope says where it stands; a label of run time stands nowhere, and is copied") {
