@@ -19,13 +19,15 @@ public:
 
     std::string of(const scope_info& scope) const {
         std::string text(scope.name().data(), scope.name().size());
-        if (scope.sequence_nr() >= 0) text += ", seq = " + std::to_string(scope.sequence_nr());
+        if (scope.sequence_nr() >= 0)
+            text.append(", seq = ").append(std::to_string(scope.sequence_nr()));
         if (!shapes_) return text;
-        if (scope.id() > 0) text += ", op_id = " + std::to_string(scope.id());
+        if (scope.id() > 0) text.append(", op_id = ").append(std::to_string(scope.id()));
         if (scope.input_shapes().empty()) return text;
         text += ", sizes = ";
         text.append(scope.input_shapes().data(), scope.input_shapes().size());
-        return text + ", input_op_ids = " + producers_of(scope);
+        text.append(", input_op_ids = ").append(producers_of(scope));
+        return text;
     }
 
     /// At the scope's end: its outputs are this operation's from here on.
@@ -52,9 +54,14 @@ private:
             const auto known = each == nullptr ? producers_.end() : producers_.find(each);
             const producer by = known == producers_.end() ? producer{} : known->second;
             if (text.size() > 1) text += ", ";
-            text += "(" + std::to_string(by.id) + "," + std::to_string(by.output) + ")";
+            text += '(';
+            text += std::to_string(by.id);
+            text += ',';
+            text += std::to_string(by.output);
+            text += ')';
         }
-        return text + "]";
+        text += ']';
+        return text;
     }
 
     bool shapes_;

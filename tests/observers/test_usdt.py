@@ -28,7 +28,8 @@ def skip(reason):
 
 
 def run(words, **options):
-    return subprocess.run(words, capture_output=True, text=True, timeout=240, check=False, **options)
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", **options}  # who is traced cannot look for leaks
+    return subprocess.run(words, capture_output=True, text=True, timeout=240, check=False, env=environment)
 
 
 def check_notes(library):
@@ -49,11 +50,11 @@ def hits(program, probes, words=(), environment=None):
     for number, probe in enumerate(probes, 1):
         command += ["-ex", f"break -probe-stap coroscope:{probe}", "-ex", f"ignore {number} 1000000"]
     command += ["-ex", "run", "-ex", "info breakpoints", "--args", program, *words]
-    done = run(command, env={**os.environ, **(environment or {})})
+    done = run(command, **(environment or {}))
     text = done.stdout + done.stderr
     if re.search("ptrace: (Operation not permitted|Function not implemented)|Couldn't (get|write) registers", text):
         skip("this system lets nobody trace a process")
-    assert "10" in done.stdout.splitlines(), text
+    assert "exited normally" in text, text
     counts = {}
     for number, probe in enumerate(probes, 1):
         block = re.search(rf"^{number}\s.*?(?=^\d+\s|\Z)", text[text.rindex("Num "):], re.MULTILINE | re.DOTALL)
@@ -67,7 +68,7 @@ def first_arguments(program):
     done = run(["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-ex", "set breakpoint pending on",
                 "-ex", "set startup-with-shell off", "-ex", "break -probe-stap coroscope:scope__begin", "-ex", "run",
                 "-ex", "printf \"name %s kind %d\\n\", (const char*)$_probe_arg0, (int)$_probe_arg1",
-                "--args", program], env={**os.environ, "COROSCOPE_USDT": "1"})
+                "--args", program], COROSCOPE_USDT="1")
     return re.search(r"^name (.*) kind (\d+)$", done.stdout, re.MULTILINE)
 
 
