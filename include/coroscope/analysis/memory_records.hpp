@@ -16,7 +16,7 @@ namespace coroscope::analysis {
 class COROSCOPE_API mem_records_acc {
 public:
     /// The records are ordered by time; those of one time keep their order.
-    explicit mem_records_acc(std::vector<memory_record> records);
+    explicit mem_records_acc(const std::vector<memory_record>& records);
 
     /// Positions of the records from start to end, both ends included.
     [[nodiscard]] index_range in_interval(std::int64_t start_ns, std::int64_t end_ns) const;

@@ -33,7 +33,9 @@ std::vector<sought> seek(const event_list& list, std::uint64_t (*id_of)(const ev
         if (is_launched(row) && row.parent == none && id_of(row) != 0)
             wanted.push_back({id_of(row), at});
     }
-    std::stable_sort(wanted.begin(), wanted.end(), is_before);
+    std::sort(wanted.begin(), wanted.end(), [](const sought& left, const sought& right) {
+        return left.id != right.id ? left.id < right.id : left.row < right.row;
+    });
     return wanted;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include <coroscope/analysis/memory_records.hpp>
 
@@ -26,9 +25,9 @@ std::vector<lane_memory> split_by_lane(const event_list& list) {
         records[std::min<std::size_t>(each.thread, list.threads.size())].push_back(each);
     std::vector<lane_memory> lanes;
     lanes.reserve(records.size());
-    for (auto& each : records) {
+    for (const auto& each : records) {
         const std::size_t count = each.size();
-        lanes.push_back({mem_records_acc(std::move(each)), std::vector<bool>(count)});
+        lanes.push_back({mem_records_acc(each), std::vector<bool>(count)});
     }
     return lanes;
 }

@@ -2,18 +2,33 @@
 #include <coroscope/analysis/memory_records.hpp>
 
 #include <algorithm>
-#include <utility>
+#include <numeric>
 
 #include "saturated.hpp"
 
 namespace coroscope::analysis {
 
-mem_records_acc::mem_records_acc(std::vector<memory_record> records)
-    : records_(std::move(records)) {
-    std::stable_sort(records_.begin(), records_.end(),
-                     [](const memory_record& left, const memory_record& right) {
-                         return left.time_ns < right.time_ns;
-                     });
+namespace {
+
+/// By time; those of one time keep their order.
+std::vector<memory_record> ordered(const std::vector<memory_record>& records) {
+    std::vector<std::uint32_t> order(records.size());
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    std::sort(order.begin(), order.end(), [&records](std::uint32_t left, std::uint32_t right) {
+        const std::int64_t one = records[left].time_ns;
+        const std::int64_t other = records[right].time_ns;
+        return one != other ? one < other : left < right;
+    });
+    std::vector<memory_record> sorted;
+    sorted.reserve(records.size());
+    for (const std::uint32_t each : order) sorted.push_back(records[each]);
+    return sorted;
+}
+
+}  // namespace
+
+mem_records_acc::mem_records_acc(const std::vector<memory_record>& records)
+    : records_(ordered(records)) {
     before_.reserve(records_.size() + 1);
     before_.emplace_back();
     for (const memory_record& each : records_) {

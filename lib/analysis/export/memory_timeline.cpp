@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <coroscope/analysis/event_exports.hpp>
-#include <coroscope/analysis/function_event.hpp>
+#include <coroscope/analysis/memory_records.hpp>
 #include <fmt/format.h>
 
 #include "../events/saturated.hpp"
@@ -38,22 +38,20 @@ struct memory_step {
     std::int64_t bytes;  ///< of the allocation
     std::int64_t change;
     std::size_t category;
+    std::size_t number;  ///< in the order of the records
 };
 
 class memory_history {
 public:
     explicit memory_history(const event_list& events) {
-        std::vector<memory_record> records = events.memory;
-        std::stable_sort(records.begin(), records.end(),
-                         [](const memory_record& left, const memory_record& right) {
-                             return left.time_ns < right.time_ns;
-                         });
-        for (const memory_record& each : records)
-            if (!each.out_of_memory) take(each);
-        std::stable_sort(steps.begin(), steps.end(),
-                         [](const memory_step& left, const memory_step& right) {
-                             return left.time_us < right.time_us;
-                         });
+        const mem_records_acc records(events.memory);
+        for (std::uint32_t at = 0; at < records.size(); ++at)
+            if (!records[at].out_of_memory) take(records[at]);
+        std::sort(steps.begin(), steps.end(),
+                  [](const memory_step& left, const memory_step& right) {
+                      return left.time_us != right.time_us ? left.time_us < right.time_us
+                                                           : left.number < right.number;
+                  });
     }
 
     std::vector<memory_step> steps;
@@ -75,16 +73,17 @@ private:
             const std::int64_t before = again ? live->second : 0;
             steps.push_back({time_us,
                              again ? memory_action::increment_version : memory_action::create,
-                             record.bytes, record.bytes - before, category});
+                             record.bytes, record.bytes - before, category, steps.size()});
             live_[key] = record.bytes;
             return;
         }
         if (live == live_.end())
-            steps.push_back(
-                {first_us_, memory_action::preexisting, -record.bytes, -record.bytes, category});
+            steps.push_back({first_us_, memory_action::preexisting, -record.bytes, -record.bytes,
+                             category, steps.size()});
         else
             live_.erase(live);
-        steps.push_back({time_us, memory_action::destroy, -record.bytes, record.bytes, category});
+        steps.push_back(
+            {time_us, memory_action::destroy, -record.bytes, record.bytes, category, steps.size()});
     }
 
     std::size_t category_of(const memory_record& record) {
