@@ -52,7 +52,11 @@ inline std::string rows_of(const analysis::event_list& list) {
     for (const analysis::event_row& row : list.rows)
         text.append(text.empty() ? "" : " ")
             .append(list.text(row.name))
-            .append("[" + std::to_string(row.start_ns) + "," + std::to_string(row.end_ns) + "]");
+            .append("[")
+            .append(std::to_string(row.start_ns))
+            .append(",")
+            .append(std::to_string(row.end_ns))
+            .append("]");
     return text;
 }
 

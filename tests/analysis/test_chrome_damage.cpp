@@ -40,6 +40,9 @@ std::string failure_at(std::string text) {
     return why.substr(0, at);
 }
 
+/// With the mark for failure_at before it.
+std::string marked(std::string event) { return event.insert(0, 1, '^'); }
+
 std::string gzip(const std::string& text) {
     z_stream stream{};
     REQUIRE(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
@@ -112,13 +115,13 @@ TEST_CASE("nesting deeper than anybody's is refused") {
 }
 
 TEST_CASE("values of the wrong type are named with their event") {
-    CHECK(failure_at(trace_of("^" + complete("a", "true", "1"))) ==
+    CHECK(failure_at(trace_of(marked(complete("a", "true", "1")))) ==
           "\"ts\" is no number of microseconds, or too large a one");
-    CHECK(failure_at(trace_of("^" + complete("a", "1", "\"x\""))) ==
+    CHECK(failure_at(trace_of(marked(complete("a", "1", "\"x\"")))) ==
           "\"dur\" is no number of microseconds, or too large a one");
-    CHECK(failure_at(trace_of("^" + complete("a", "9300000000000000", "1"))) ==
+    CHECK(failure_at(trace_of(marked(complete("a", "9300000000000000", "1")))) ==
           "\"ts\" is no number of microseconds, or too large a one");
-    CHECK(failure_at(trace_of("^" + complete("a", "9200000000000000", "9200000000000000"))) ==
+    CHECK(failure_at(trace_of(marked(complete("a", "9200000000000000", "9200000000000000")))) ==
           "\"ts\" and \"dur\" together are too large");
     CHECK(failure_at(trace_of(R"(^{"ph":"X","name":["a"],"ts":1,"dur":1})")) ==
           "\"name\" is no text");

@@ -175,6 +175,11 @@ TEST_CASE("devices: an operation has its own kernels, and its children's in its 
     CHECK(find(list, "linear").device_time_total_ns() == 13);
     CHECK(find(list, "linear").self_device_time_total_ns() == 3);
     CHECK(find(list, "mm").device_time_total_ns() == 10);
+    REQUIRE(find(list, "linear").kernels().size() == 1);
+    CHECK(find(list, "linear").kernels()[0].name == "copy");
+    REQUIRE(find(list, "mm").kernels().size() == 1);
+    CHECK(find(list, "mm").kernels()[0].name == "k1");
+    CHECK(find(list, "launch").kernels().empty());
     CHECK(find(list, "k1").device_time_total_ns() == 10);
     CHECK(find(list, "k1").cpu_time_total_ns() == 0);
     CHECK(parent_of(list, "launch") == "mm");

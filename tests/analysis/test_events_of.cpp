@@ -4,6 +4,7 @@
 
 #include <coroscope/analysis/averages.hpp>
 #include <coroscope/analysis/events_of.hpp>
+#include <coroscope/analysis/load_events.hpp>
 
 #include <doctest/doctest.h>
 
@@ -65,6 +66,17 @@ TEST_CASE("a label from run time makes an annotation") {
     const analysis::event_list events = analysis::events_of(load(made));
     CHECK(find(events, "request 7").is_user_annotation());
     CHECK(find(events, "request 7").scope() == analysis::record_scope::user_scope);
+}
+
+TEST_CASE("a native trace is loaded as events like any other, whole or not at all") {
+    trace_builder made;
+    const auto outer = made.site("outer");
+    made.on(1).scope(made.site("inner"), 20, 50).scope(outer, 10, 110);
+    const auto events = analysis::load_events(made.finish());
+    REQUIRE(events.has_value());
+    CHECK(events->is_built);
+    CHECK(find(*events, "outer").self_cpu_time_total_ns() == 70);
+    CHECK_FALSE(analysis::load_events(truncated(made.bytes(), 100)).has_value());
 }
 
 TEST_CASE("an empty trace gives an empty list") {

@@ -22,7 +22,7 @@ const std::string hostile =
     "a\"b\\c\nd\te\x1b[31m\x01\x7f\xff\xc0\xaf\xed\xa0\x80 \xc2\x9bz,\xe2\x82\xac";
 
 function_event_avg row_of(std::string name, std::uint64_t count, std::int64_t running_ns,
-                     std::int64_t self_ns) {
+                          std::int64_t self_ns) {
     function_event_avg row;
     row.name = std::move(name);
     row.count = count;

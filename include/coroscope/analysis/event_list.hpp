@@ -152,14 +152,16 @@ public:
     std::vector<event_row> rows;
     std::vector<event_extra> extras;
     std::vector<event_sums> sums;
+    std::vector<std::uint32_t>
+        launched;  ///< set by build_tree: rows of devices with a parent, by parent
     std::vector<event_thread> threads;
     std::vector<memory_record> memory;  ///< by time
     std::vector<event_flow> flows;
     std::int64_t base_realtime_ns = 0;  ///< what times count from; 0: unknown
     std::int64_t duration_ns = 0;
     bool shapes = false, stacks = false, memory_profile = false, flops = false;  ///< were recorded
-    std::string trace_id;        ///< names the recording; empty where the file has none
-    std::int64_t node = -1;      ///< of a distributed run: the node that recorded; -1: none
+    std::string trace_id;    ///< names the recording; empty where the file has none
+    std::int64_t node = -1;  ///< of a distributed run: the node that recorded; -1: none
     std::string use_device;  ///< "cuda"; empty where devices were not recorded
     std::string
         device_note;  ///< why they were not, for the table's header; empty where nothing is to be said

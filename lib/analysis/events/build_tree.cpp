@@ -34,9 +34,10 @@ void prepare_rows(event_list& list) {
 }
 
 void sum_children(event_list& list) {
-    for (event_row& row : list.rows)
-        if (row.device != device_kind::cpu && row.parent != none)
-            add_to(list.sums_of(list.rows[row.parent]).kernels_ns, row.end_ns - row.start_ns);
+    for (const std::uint32_t at : list.launched) {
+        const event_row& row = list.rows[at];
+        add_to(list.sums_of(list.rows[row.parent]).kernels_ns, row.end_ns - row.start_ns);
+    }
     for (std::size_t at = list.rows.size(); at-- > 0;) {
         const event_row& row = list.rows[at];
         if (row.parent == none || row.device != device_kind::cpu) continue;
@@ -49,6 +50,19 @@ void sum_children(event_list& list) {
         add_to(theirs.children_cpu_memory, mine.cpu_memory);
         add_to(theirs.children_device_memory, mine.device_memory);
     }
+}
+
+void order_launched(event_list& list) {
+    list.launched.clear();
+    for (std::uint32_t at = 0; at < list.rows.size(); ++at)
+        if (list.rows[at].device != device_kind::cpu && list.rows[at].parent != none)
+            list.launched.push_back(at);
+    std::sort(list.launched.begin(), list.launched.end(),
+              [&](std::uint32_t one, std::uint32_t other) {
+                  const std::uint32_t left = list.rows[one].parent;
+                  const std::uint32_t right = list.rows[other].parent;
+                  return left != right ? left < right : one < other;
+              });
 }
 
 }  // namespace events
@@ -64,6 +78,7 @@ void build_tree(event_list& list) {
     const std::vector<std::uint32_t> kept_as = events::fold_duplicates(list);
     events::link_devices(list, kept_as);
     events::drop_folded(list, kept_as);
+    events::order_launched(list);
     events::sum_children(list);
     events::set_backward_stacks(list);
     list.is_built = true;

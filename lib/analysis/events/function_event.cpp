@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/function_event.hpp>
 
+#include <algorithm>
 #include <string>
 
 #include "saturated.hpp"
@@ -119,9 +120,14 @@ std::vector<function_event> function_event::cpu_children() const {
 }
 
 std::vector<kernel> function_event::kernels() const {
+    const std::vector<std::uint32_t>& launched = list_->launched;
+    auto at = std::lower_bound(launched.begin(), launched.end(), index_,
+                               [this](std::uint32_t row, std::uint32_t parent) {
+                                   return list_->rows[row].parent < parent;
+                               });
     std::vector<kernel> found;
-    for (const function_event each : *list_) {
-        if (each.row().parent != index_ || each.row().device == device_kind::cpu) continue;
+    for (; at != launched.end() && list_->rows[*at].parent == index_; ++at) {
+        const function_event each(*list_, *at);
         found.push_back({each.name(), each.device_index(), each.time_range().elapsed_ns()});
     }
     return found;

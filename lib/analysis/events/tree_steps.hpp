@@ -34,6 +34,9 @@ void link_devices(event_list& list, const std::vector<std::uint32_t>& kept_as);
 /// Removes the rows that another took over.
 void drop_folded(event_list& list, const std::vector<std::uint32_t>& kept_as);
 
+/// Lists what was launched by the row that launched it.
+void order_launched(event_list& list);
+
 /// Children's times, device times and memory, added to their parents'.
 void sum_children(event_list& list);
 
