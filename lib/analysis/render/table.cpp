@@ -23,8 +23,8 @@ std::string unknown_note(const table_input& input) {
     for (const function_event_avg& row : input.rows) unknown += row.unknown_count;
     if (unknown == 0) return {};
     return fmt::format(
-        "Unknown: {} calls in coroutines that are not instrumented; all their time is under "
-        "Waiting, and + means at least\n",
+        "Unknown: {} calls in coroutines that are not instrumented, or ranges outside tasks; all "
+        "their time is under Waiting, and + means at least\n",
         unknown);
 }
 
