@@ -14,12 +14,13 @@
 #include <coroscope/coroscope.hpp>
 
 #include "../support/scratch_file.hpp"
+#include "../support/skip.hpp"
 
 boost::asio::io_context& leaked_context();
 
 namespace {
 
-[[noreturn]] void run_mixed(const char* trace) {
+[[noreturn, maybe_unused]] void run_mixed(const char* trace) {
     coroscope::profile session({.output = trace, .all_threads = true});
     if (*session.status().message != '\0') ::_exit(1);
     boost::asio::post(leaked_context(), [] {});
@@ -29,6 +30,9 @@ namespace {
 }  // namespace
 
 TEST_CASE("the first operation of a half tracked program makes the session say so") {
+#if defined(__SANITIZE_ADDRESS__)
+    COROSCOPE_SKIP("AddressSanitizer ends a program whose types have two sizes, as this one's do");
+#else
     const coroscope::test::scratch_file trace;
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
@@ -39,4 +43,5 @@ TEST_CASE("the first operation of a half tracked program makes the session say s
     const auto loaded = coroscope::analysis::load(trace.path());
     REQUIRE(loaded);
     CHECK(loaded->health.asio == coroscope::trace::asio_tracking::mixed);
+#endif
 }

@@ -19,14 +19,22 @@ namespace chrono {
 template <class T>
 struct once {
     struct promise_type {
-        once get_return_object() noexcept { return {&value}; }
+        once get_return_object() noexcept { return once(handle::from_promise(*this)); }
         std::suspend_never initial_suspend() const noexcept { return {}; }
         std::suspend_always final_suspend() const noexcept { return {}; }
         void unhandled_exception() const noexcept {}
         void return_value(T result) noexcept { value = result; }
         T value{};
     };
-    T* value;
+    using handle = std::coroutine_handle<promise_type>;
+    explicit once(handle of) noexcept : coroutine(of) {}
+    once(const once&) = delete;
+    once& operator=(const once&) = delete;
+    ~once() { coroutine.destroy(); }
+    T value() const { return coroutine.promise().value; }
+
+private:
+    handle coroutine;
 };
 }  // namespace chrono
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), chrono::once<T>);
@@ -277,7 +285,7 @@ TEST_SUITE("foreign coroutine types") {
 
     TEST_CASE("a type is instrumented from outside whatever its namespace is called") {
         recording session;
-        CHECK(*once().value == 3);
+        CHECK(once().value() == 3);
         CHECK(session.stop().task("once").state == analysis::task_state::finished);
     }
 }
