@@ -12,6 +12,10 @@
 
 namespace coroscope::analysis {
 
+/// The records by time; those of one time keep their order.
+[[nodiscard]] COROSCOPE_API std::vector<memory_record>
+by_time(const std::vector<memory_record>& records);
+
 /// A value; const access is safe on any thread.
 class COROSCOPE_API mem_records_acc {
 public:

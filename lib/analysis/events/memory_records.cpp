@@ -8,10 +8,7 @@
 
 namespace coroscope::analysis {
 
-namespace {
-
-/// By time; those of one time keep their order.
-std::vector<memory_record> ordered(const std::vector<memory_record>& records) {
+std::vector<memory_record> by_time(const std::vector<memory_record>& records) {
     std::vector<std::uint32_t> order(records.size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
     std::sort(order.begin(), order.end(), [&records](std::uint32_t left, std::uint32_t right) {
@@ -25,10 +22,8 @@ std::vector<memory_record> ordered(const std::vector<memory_record>& records) {
     return sorted;
 }
 
-}  // namespace
-
 mem_records_acc::mem_records_acc(const std::vector<memory_record>& records)
-    : records_(ordered(records)) {
+    : records_(by_time(records)) {
     before_.reserve(records_.size() + 1);
     before_.emplace_back();
     for (const memory_record& each : records_) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chrome_events.hpp"
 
+#include <coroscope/analysis/memory_records.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -195,10 +197,7 @@ void chrome_events::finish() {
     warn(negative_durations_, " events have a negative duration, which is taken as 0");
     warn(other_phases_, " events are of a kind that has no interval, and are left out");
     if (!rows.empty()) end_unfinished(rows);
-    std::stable_sort(list_.memory.begin(), list_.memory.end(),
-                     [](const memory_record& left, const memory_record& right) {
-                         return left.time_ns < right.time_ns;
-                     });
+    list_.memory = by_time(list_.memory);
     name_lanes();
 }
 
@@ -217,11 +216,10 @@ void chrome_events::end_unfinished(const std::vector<std::uint32_t>& rows) {
             order.push_back(at);
     const auto place = [this](std::uint32_t at) {
         const event_row& row = list_.rows[at];
-        return std::tuple(row.thread, row.start_ns, row.flags & row_unfinished);
+        return std::tuple(row.thread, row.start_ns, row.flags & row_unfinished, at);
     };
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
-        return place(left) < place(right);
-    });
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t left, std::uint32_t right) { return place(left) < place(right); });
     std::uint32_t lane = none;
     std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> open;  // ends
     for (const std::uint32_t each : order) {

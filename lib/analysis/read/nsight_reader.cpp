@@ -186,8 +186,10 @@ void nsight_reader::find_ranges_of_calls() {
             return left->start_ns < right->start_ns;
         });
         std::vector<std::uint32_t>& rows = ranges_[thread];
-        std::stable_sort(rows.begin(), rows.end(), [this](std::uint32_t left, std::uint32_t right) {
-            return list_.rows[left].start_ns < list_.rows[right].start_ns;
+        std::sort(rows.begin(), rows.end(), [this](std::uint32_t left, std::uint32_t right) {
+            const std::int64_t one = list_.rows[left].start_ns;
+            const std::int64_t other = list_.rows[right].start_ns;
+            return one != other ? one < other : left < right;
         });
         std::vector<std::uint32_t> open;
         std::size_t next = 0;
