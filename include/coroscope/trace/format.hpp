@@ -64,6 +64,9 @@ struct file_header {
     char trace_id[64];               ///< NUL-terminated; chosen by the program, else random
     std::uint64_t node;              ///< of a distributed run: the node's id and 1; 0: none
     std::uint64_t asked_for;         ///< session_features
+    std::uint64_t devices;           ///< (live) device_recording
+    std::uint64_t lost_device_records;  ///< (live) what the devices' recorder dropped, or nobody could keep
+    char device_message[160];        ///< NUL-terminated: why devices are not recorded, or not wholly
 };
 static_assert(sizeof(file_header) <= file_header_bytes);
 
@@ -85,6 +88,13 @@ enum class asio_tracking : std::uint64_t {
     in_order = 0,  ///< or it has none, as far as can be seen
     missing = 1,   ///< no part of the program was compiled with handler tracking
     mixed = 2,     ///< some were: the one-definition rule is broken
+};
+
+/// Does the session record devices?
+enum class device_recording : std::uint64_t {
+    not_asked = 0,
+    recorded = 1,      ///< device_message, where there is one, says what is missing
+    not_recorded = 2,  ///< device_message says why
 };
 
 /// What the session was asked to record beside scopes and tasks.
@@ -138,12 +148,16 @@ enum class record_kind : std::uint8_t {
     note = 18,        ///< [1+n] start of the scope or range | -, byte count | note_body and what it says: what else
                       ///< is known of the scope that began at that moment on this thread
     memory = 19,      ///< [3] ticks | -, memory_event | address | bytes | allocated in all | reserved in all
+    device = 25,      ///< [1+n] start | site that names it, byte count | device_body: what a device did, or a call into
+                      ///< its driver
+    device_wait = 26, ///< [2] ticks | stream, - | task | context: its suspension that begins here waits for that stream
     // In chunks of kind metadata.
     string = 20,      ///< [1+n] - | string id, byte count | text
     site = 21,        ///< [3] - | site id, - | site_body
     thread = 22,      ///< [1+5] first ticks | thread id, byte count | thread_body (counters live)
     clock = 23,       ///< [2] ticks | -, - | monotonic ns | realtime ns
     module = 24,      ///< [1+n] load address | number, byte count | module_body, build id, path
+    device_name = 27, ///< [1+n] - | the device's index, byte count | text
 };
 
 /// Flags of long_scope (the tag's value).
@@ -245,6 +259,39 @@ struct sequence_body {
 };
 static_assert(sizeof(sequence_body) == 16);
 
+/// What a device did, or was asked for.
+enum class device_activity : std::uint8_t {
+    kernel = 1,
+    copy = 2,
+    set = 3,
+    runtime_call = 4,     ///< a call of the runtime's interface, by a thread of the program
+    driver_call = 5,      ///< of the driver's
+    synchronization = 6,  ///< a thread waited, or a stream was made to
+    overhead = 7,         ///< of whatever records the device
+    allocated = 8,        ///< memory of a device; a moment
+    released = 9,
+};
+
+/// What is not known of an activity, its stream say.
+inline constexpr std::uint32_t device_unknown = 0xffff'ffff;
+
+/// The body of a device record.
+struct device_body {
+    std::uint64_t end_ticks;
+    std::uint64_t task;         ///< in whose context it was asked for; 0: outside tasks, or unknown
+    std::uint64_t os_thread_id; ///< of calls, and of what is recorded by a thread: which one; else 0
+    std::uint64_t bytes;        ///< copied, set, allocated or released
+    std::uint64_t queued_ticks; ///< a kernel's: when it came to the device's queue; 0: unknown
+    std::uint64_t address;      ///< of memory that was allocated or released
+    std::uint32_t correlation;  ///< the same in a call and in what it asked for; 0: none
+    std::uint32_t device;       ///< its index; device_unknown
+    std::uint32_t context;      ///< device_unknown
+    std::uint32_t stream;       ///< device_unknown
+    device_activity what;
+    std::uint8_t reserved[15];
+};
+static_assert(sizeof(device_body) == 80);
+
 /// What a memory record tells (the tag's value).
 enum class memory_event : std::uint32_t { allocated = 0, released = 1, out_of_memory = 2 };
 
@@ -326,6 +373,7 @@ constexpr std::size_t record_bytes(std::uint64_t tag) noexcept {
         case record_kind::context:
         case record_kind::carries:
         case record_kind::item:
+        case record_kind::device_wait:
         case record_kind::clock: return 32;
         case record_kind::memory: return 48;
         case record_kind::site: return 16 + sizeof(site_body);
@@ -335,6 +383,8 @@ constexpr std::size_t record_bytes(std::uint64_t tag) noexcept {
         case record_kind::attribute:
         case record_kind::note:
         case record_kind::module:
+        case record_kind::device:
+        case record_kind::device_name:
         case record_kind::string: return 16 + padded_payload(tag_value(tag));
         case record_kind::none: break;
     }
