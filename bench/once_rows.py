@@ -3,7 +3,7 @@
 
 import subprocess
 
-from timed_rows import PROCESSES, middle_process, run_json
+from timed_rows import PROCESSES, middle_process, run_json, void_if_lost
 
 
 def measure(program, name):
@@ -28,10 +28,7 @@ def measure_asio(tracked, plain):
            "floor": round(chosen["floor"], 3),
            "ratio": round(chosen["value"] / chosen["floor"], 3),
            "added": round(chosen["value"] - chosen["floor"], 3), "instructions": None}
-    if lost:
-        row["note"] = f"dropped {lost} records: does not count"
-        row["void"] = True
-    return row
+    return void_if_lost(row, lost)
 
 
 def rows(folder):

@@ -25,6 +25,14 @@ def middle_process(results):
     return by_ratio[len(by_ratio) // 2]
 
 
+def void_if_lost(row, lost):
+    """A session that drops records is measured while it does less than it should."""
+    if lost:
+        row["note"] = f"dropped {lost} records: does not count"
+        row["void"] = True
+    return row
+
+
 def count(program, name, which):
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder, "callgrind.out")
@@ -52,10 +60,7 @@ def measure(program, name):
     row = {"name": name, "value": round(value, 3), "unit": "ns", "floor": round(floor, 3),
            "ratio": round(value / floor, 3), "added": round(value - floor, 3),
            "instructions": instructions(program, name)}
-    if lost:
-        row["note"] = f"dropped {lost} records: does not count"
-        row["void"] = True
-    return row
+    return void_if_lost(row, lost)
 
 
 def rows(folder):
