@@ -85,6 +85,19 @@ TEST_CASE("malformed JSON is named with its byte") {
     CHECK(failure_at("[" + good + "]^x") == "there is text behind the end of the document");
 }
 
+TEST_CASE("what JSON does not escape is named, in names and in what nobody reads") {
+    const auto with = [](const char* text) {
+        return trace_of(
+            complete("a", "1", "1", R"(, "args": {"x": ")" + std::string(text) + "\"}"));
+    };
+    CHECK(failure_at(trace_of(complete(R"(a\^q)", "1", "1"))) == "an unknown escape in a text");
+    CHECK(failure_at(with(R"(\^q)")) == "an unknown escape in a text");
+    CHECK(failure_at(with(R"(\\\^0)")) == "an unknown escape in a text");
+    CHECK(failure_at(with(R"(\u12^")")) == "\\u is not followed by four hexadecimal digits");
+    CHECK(failure_at(with(R"(\u12^x4)")) == "\\u is not followed by four hexadecimal digits");
+    CHECK(rows_of(events_of_text(with(R"(\" \\ \/ \b\f\n\r\t \u20aC)"))) == "a[1000,2000]");
+}
+
 TEST_CASE("bytes that are not UTF-8 are named, in names and in arguments") {
     CHECK(failure_at(trace_of(complete("a^\xff", "1", "1"))) == "bytes that are not UTF-8");
     CHECK(failure_at(trace_of(complete("a\xe2\x82^ b", "1", "1"))) == "bytes that are not UTF-8");

@@ -43,7 +43,9 @@ chrome_reader::progress chrome_reader::read_window() {
     using kind = chrome_parser::outcome::kind;
     const std::string_view text(window_.data(), window_.size());
     const std::size_t boundary = window_.at_end() ? text.size() : last_boundary(text);
-    if (boundary == std::string_view::npos) return read_exactly();
+    // Texts that nobody asks for are passed over as they are.
+    if (boundary == std::string_view::npos || has_unknown_escape(text.substr(0, boundary)))
+        return read_exactly();
     const chrome_parser::outcome outcome = parse(boundary);
     switch (outcome.what) {
         case kind::array_ended:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -72,7 +73,28 @@ char simple_escape(char letter) {
     }
 }
 
+bool is_hexadecimal(char digit) {
+    return (digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f') ||
+           (digit >= 'A' && digit <= 'F');
+}
+
+/// `behind`: what follows a backslash.
+bool is_escape(std::string_view behind) {
+    if (simple_escape(behind[0]) != '\0') return true;
+    const std::string_view digits = behind.substr(1, 4);
+    return behind[0] == 'u' && std::all_of(digits.begin(), digits.end(), is_hexadecimal);
+}
+
 }  // namespace
+
+bool has_unknown_escape(std::string_view text) {
+    std::size_t at = text.find('\\');
+    while (at != std::string_view::npos && at + 1 < text.size()) {
+        if (!is_escape(text.substr(at + 1))) return true;
+        at = text.find('\\', at + 2);
+    }
+    return false;
+}
 
 std::string unescaped(std::string_view inside) {
     std::string out;

@@ -39,6 +39,9 @@ namespace coroscope::analysis::reading {
 /// what is no escape.
 [[nodiscard]] std::string unescaped(std::string_view inside);
 
+/// Does a backslash stand before what JSON does not escape? One that ends the text is as good as cut.
+[[nodiscard]] bool has_unknown_escape(std::string_view text);
+
 /// A value on one line, with one blank behind each comma and colon, as Python and Kineto write it. The
 /// value is well-formed.
 [[nodiscard]] std::string one_line(std::string_view value);
