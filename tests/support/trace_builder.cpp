@@ -118,8 +118,7 @@ thread_writer& thread_writer::note(std::int64_t scope_start, trace::note_kind wh
 thread_writer& thread_writer::memory(std::int64_t at, trace::memory_event what,
                                      std::uint64_t address, std::uint64_t bytes,
                                      std::uint64_t allocated, std::uint64_t reserved) {
-    return raw(ticks_of(at),
-               make_tag(record_kind::memory, 0, static_cast<std::uint64_t>(what)),
+    return raw(ticks_of(at), make_tag(record_kind::memory, 0, static_cast<std::uint64_t>(what)),
                {address, bytes, allocated, reserved});
 }
 
@@ -128,6 +127,39 @@ thread_writer& thread_writer::arguments(std::int64_t scope_start, std::uint32_t 
     std::vector<std::uint64_t> words(trace::padded_payload(text.size()) / sizeof(std::uint64_t));
     std::memcpy(words.data(), text.data(), text.size());
     return raw(ticks_of(scope_start), make_tag(record_kind::arguments, site, text.size()), words);
+}
+
+thread_writer& thread_writer::device(const device_values& values) {
+    trace::device_body body{};
+    body.end_ticks = ticks_of(values.end);
+    body.task = values.task;
+    body.os_thread_id = values.os_thread_id;
+    body.bytes = values.bytes;
+    body.queued_ticks = values.queued < 0 ? 0 : ticks_of(values.queued);
+    body.address = values.address;
+    body.correlation = values.correlation;
+    body.device = values.device;
+    body.context = values.context;
+    body.stream = values.stream;
+    body.what = values.what;
+    owner_->write_record(
+        owner_->chunk_of(thread_, trace::record_unit_bytes + sizeof(body)), ticks_of(values.start),
+        make_tag(record_kind::device, values.site, sizeof(body)), &body, sizeof(body));
+    return *this;
+}
+
+thread_writer& thread_writer::device_call(std::int64_t start, std::int64_t end,
+                                          std::uint32_t correlation, std::uint32_t site,
+                                          std::uint32_t id, std::uint64_t task) {
+    device_values call{trace::device_activity::runtime_call, start, end, site, task, 1000 + id};
+    call.correlation = correlation;
+    call.device = call.context = call.stream = trace::device_unknown;
+    return device(call);
+}
+
+thread_writer& thread_writer::device_wait(std::int64_t at, std::uint64_t task, std::uint32_t stream,
+                                          std::uint32_t context) {
+    return raw(ticks_of(at), make_tag(record_kind::device_wait, stream, 0), {task, context});
 }
 
 thread_writer& thread_writer::next_chunk(std::int64_t opened_at, std::uint64_t current_task) {
@@ -259,6 +291,9 @@ std::vector<trace_builder::chunk> trace_builder::metadata() const {
     for (const trace::clock_point& point : clock_points_)
         write_record(described, point.ticks, make_tag(record_kind::clock, 0, 0),
                      &point.monotonic_ns, 2 * sizeof(std::int64_t));
+    for (const auto& [id, name] : devices_)
+        write_record(described, 0, make_tag(record_kind::device_name, id, name.size()), name.data(),
+                     name.size());
     for (const module_entry& entry : modules_)
         write_record(described, entry.load_address,
                      make_tag(record_kind::module, 1, entry.payload.size()), entry.payload.data(),
@@ -271,6 +306,11 @@ std::vector<trace_builder::chunk> trace_builder::metadata() const {
         all.push_back(table);
     }
     return all;
+}
+
+trace_builder& trace_builder::device_name(std::uint32_t id, std::string_view name) {
+    devices_[id] = name;
+    return *this;
 }
 
 trace_builder& trace_builder::module(std::uint64_t load_address, std::uint64_t bytes,
@@ -336,6 +376,7 @@ trace_builder sample_trace() {
         .spawn(100, 1, spawned, trace::spawn_started | trace::spawn_ready)
         .arguments(110, render, "rows=3")
         .scope(render, 110, 140)
+        .device_wait(195, 1)
         .suspend(200, 1, await)
         .resume(400, 1)
         .scope(render, 410, 420)
@@ -358,6 +399,10 @@ trace_builder sample_trace() {
         .long_scope(1, 250, 300, trace::scope_dynamic)
         .wake(300, 1, 0, 2)
         .awaiting(310, 1, 2);
+    built.device_name(0, "a device");
+    built.on(2)
+        .device({.start = 210, .end = 290, .site = render, .task = 1, .correlation = 5})
+        .device_call(120, 130, 5);
     built.module(0x1000, 0x200, "/bin/program", "build id");
     return built;
 }

@@ -24,6 +24,23 @@ namespace coroscope::test {
 
 class trace_builder;
 
+/// What a device record says. Moments are nanoseconds since the session's start.
+struct device_values {
+    trace::device_activity what = trace::device_activity::kernel;
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+    std::uint32_t site = 0;
+    std::uint64_t task = 0;
+    std::uint64_t os_thread_id = 0;
+    std::uint32_t correlation = 0;
+    std::uint32_t device = 0;
+    std::uint32_t context = 1;
+    std::uint32_t stream = 7;
+    std::uint64_t bytes = 0;
+    std::int64_t queued = -1;  ///< -1: unknown
+    std::uint64_t address = 0;
+};
+
 /// The stream of one thread. All times are nanoseconds since the session's start.
 class thread_writer {
 public:
@@ -60,6 +77,14 @@ public:
     thread_writer& note(std::int64_t scope_start, trace::note_kind what, std::string_view says);
     thread_writer& memory(std::int64_t at, trace::memory_event what, std::uint64_t address,
                           std::uint64_t bytes, std::uint64_t allocated, std::uint64_t reserved);
+
+    thread_writer& device(const device_values& values);
+    /// A call on thread `id` of the builder, whose id of the system is 1000 + id.
+    thread_writer& device_call(std::int64_t start, std::int64_t end, std::uint32_t correlation,
+                               std::uint32_t site = 0, std::uint32_t id = 1,
+                               std::uint64_t task = 0);
+    thread_writer& device_wait(std::int64_t at, std::uint64_t task, std::uint32_t stream = 7,
+                               std::uint32_t context = 1);
 
     /// Closes the chunk; the next record opens another, in which `current_task` is said to run.
     thread_writer& next_chunk(std::int64_t opened_at, std::uint64_t current_task = 0);
@@ -103,6 +128,7 @@ public:
     trace_builder& clock_point(std::uint64_t ticks, std::int64_t monotonic_ns);
     trace_builder& module(std::uint64_t load_address, std::uint64_t bytes, std::string_view path,
                           std::string_view build_id = "");
+    trace_builder& device_name(std::uint32_t id, std::string_view name);
     trace_builder& live_task(const trace::task_slot& slot);
 
     /// Chunks are sealed unless this is called: then record chunks stay open, as after a kill.
@@ -150,6 +176,7 @@ private:
         std::string payload;
     };
     std::vector<module_entry> modules_;
+    std::map<std::uint32_t, std::string> devices_;
     std::vector<chunk> chunks_;
 };
 

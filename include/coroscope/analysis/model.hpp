@@ -205,8 +205,9 @@ struct event_note {
     std::uint32_t input_types = none;      ///< as JSON, "[\"float\", \"int\"]"
     std::uint32_t concrete_inputs = none;  ///< values of what has no dimensions, as JSON
     std::uint32_t stack = none;            ///< index into trace::stacks
-    std::uint32_t forward_thread = none;   ///< where the deferred work was created that it runs: index
-                                           ///< into trace::threads; none where it creates some
+    std::uint32_t forward_thread =
+        none;  ///< where the deferred work was created that it runs: index
+               ///< into trace::threads; none where it creates some
     std::uint32_t unused = 0;
     std::int64_t sequence_number = -1;  ///< -1: none
 };
@@ -252,6 +253,43 @@ struct stream_info {
     index_range items;   ///< indices into trace::stream_items, by number
 };
 
+struct device_info {
+    std::uint32_t id = 0;  ///< its index on the machine
+    std::string name;
+};
+
+/// What a device did, or a call into its runtime or driver that asked for it.
+struct device_activity {
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+    optional_ns queued_ns;   ///< of a kernel: when it came to the device's queue
+    std::int64_t bytes = 0;  ///< copied, set, allocated or released
+    std::uint64_t address = 0;
+    std::uint32_t name = none;     ///< index into trace::strings
+    std::uint32_t device = none;   ///< index into trace::devices
+    std::uint32_t context = none;  ///< none: unknown
+    std::uint32_t stream = none;   ///< none: unknown
+    std::uint32_t task = none;     ///< that asked for it: index into trace::tasks
+    std::uint32_t thread = none;  ///< of calls, and of what a thread did: index into trace::threads
+    std::uint32_t call = none;    ///< that asked for it: index into trace::device_activities
+    std::uint32_t event = none;   ///< innermost scope around the call: index into trace::events
+    std::uint32_t correlation =
+        0;  ///< the same in a call and in what it asked for, and may be used again
+    coroscope::trace::device_activity what{};
+};
+
+/// A suspension that waited for what a stream had been asked to do.
+struct device_wait {
+    std::int64_t time_ns = 0;
+    std::uint32_t task = none;   ///< index into trace::tasks
+    std::uint32_t await = none;  ///< index into trace::awaits; none: the task did not suspend
+    std::uint32_t context = none;
+    std::uint32_t stream = none;
+    /// Positions in trace::stream_order: what had been asked for and ran during the suspension. One that ended
+    /// before may stand among them where another, that began earlier, did not.
+    index_range activities;
+};
+
 /// What the trace lost, and how healthy it is.
 struct trace_health {
     bool finished = true;  ///< false: the process died before stop()
@@ -263,6 +301,9 @@ struct trace_health {
     std::uint64_t damaged_chunks = 0;  ///< chunks that were left out because their bytes are wrong
     bool partial = false;  ///< reading was stopped by trace_load_options::post_processing_timeout_s
     int write_error = 0;
+    coroscope::trace::device_recording devices{};
+    std::string device_message;  ///< why devices are not recorded, or not wholly
+    std::uint64_t lost_device_records = 0;
     coroscope::trace::asio_tracking asio{};  ///< what it is not is no damage, but missing
     std::vector<std::string> warnings;       ///< damage found while reading, one line each
     [[nodiscard]] bool lost_records() const {
@@ -289,7 +330,7 @@ struct trace {
     std::string policy;  ///< "drop newest", "overwrite oldest", "wait"
     bool all_threads = false;
     std::string trace_id;
-    std::int64_t node_id = -1;   ///< of a distributed run; -1: none
+    std::int64_t node_id = -1;    ///< of a distributed run; -1: none
     std::uint64_t asked_for = 0;  ///< coroscope::trace::session_features
     std::vector<std::string> strings;
     std::vector<site_info> sites;
@@ -301,11 +342,16 @@ struct trace {
     std::vector<attribute_info> attributes;
     std::vector<stream_info> streams;       ///< by start
     std::vector<stream_item> stream_items;  ///< by (stream, number)
-    std::vector<event_note> notes;     ///< by event; few events have one
+    std::vector<event_note> notes;          ///< by event; few events have one
     std::vector<call_stack> stacks;
     std::vector<std::uint64_t> frames;
     std::vector<code_module> modules;  ///< by load address
     std::vector<memory_event> memory;  ///< by (time, thread)
+    std::vector<device_info> devices;
+    std::vector<device_activity> device_activities;  ///< by (start ascending, end descending)
+    std::vector<std::uint32_t>
+        stream_order;  ///< those that ran on a stream, by (context, stream), then in their order
+    std::vector<device_wait> device_waits;  ///< by (await, context, stream), each once
     std::vector<event>
         events;  ///< by (start ascending, end descending, stream position descending)
     trace_health health;
@@ -314,6 +360,21 @@ struct trace {
 
 /// The note of an event (an index into trace::events), null where it has none.
 [[nodiscard]] COROSCOPE_API const event_note* find_note(const trace& loaded, std::uint32_t event);
+
+/// The waits of an await (an index into trace::awaits): positions in trace::device_waits.
+[[nodiscard]] COROSCOPE_API index_range find_device_waits(const trace& loaded, std::uint32_t await);
+
+/// Whether it is a call into the runtime or the driver.
+[[nodiscard]] constexpr bool is_call(coroscope::trace::device_activity what) {
+    return what == coroscope::trace::device_activity::runtime_call ||
+           what == coroscope::trace::device_activity::driver_call;
+}
+
+/// Whether it is work of the device itself: a kernel, a copy or a set.
+[[nodiscard]] constexpr bool is_device_work(coroscope::trace::device_activity what) {
+    return what >= coroscope::trace::device_activity::kernel &&
+           what <= coroscope::trace::device_activity::set;
+}
 
 /// The value of a key among an attribute and those below it: an index into trace::strings, `none` where
 /// it is not carried.

@@ -9,10 +9,11 @@
 #include "attributes.hpp"
 #include "clock_map.hpp"
 #include "deadline.hpp"
+#include "device_links.hpp"
 #include "event_tree.hpp"
+#include "fold_jobs.hpp"
 #include "memory_records.hpp"
 #include "notes.hpp"
-#include "fold_jobs.hpp"
 #include "open_ranges.hpp"
 #include "scope_records.hpp"
 #include "scope_texts.hpp"
@@ -27,6 +28,7 @@ namespace coroscope::analysis {
 namespace {
 
 using coroscope::trace::clock_source;
+using coroscope::trace::device_recording;
 using coroscope::trace::file_header;
 using coroscope::trace::overflow_policy;
 using coroscope::trace::reader;
@@ -94,6 +96,11 @@ void diagnose(const reader& input, const loading::symbols& names, const loading:
     health.tasks_without_slot = header.tasks_without_slot;
     health.write_error = static_cast<int>(header.write_error);
     health.asio = static_cast<coroscope::trace::asio_tracking>(header.asio);
+    if (header.devices <= static_cast<std::uint64_t>(device_recording::not_recorded))
+        health.devices = static_cast<device_recording>(header.devices);
+    health.device_message.assign(header.device_message,
+                                 strnlen(header.device_message, sizeof(header.device_message)));
+    health.lost_device_records = header.lost_device_records;
     health.damaged_chunks = input.damaged_chunks();
     for (std::size_t index = 0; index < loaded.threads.size(); ++index) {
         thread_info& thread = loaded.threads[index];
@@ -110,6 +117,7 @@ void warn_of_unknown(const loading::symbols& names, trace& loaded) {
     };
     warn(names.unknown_sites(), " sites are named by records and not described in the trace");
     warn(names.unknown_threads(), " threads are named by records and not described in the trace");
+    warn(names.unknown_devices(), " devices are named by records and not described in the trace");
 }
 
 void note_timeout(const loading::deadline& until, trace& loaded) {
@@ -156,6 +164,7 @@ trace load_from(const reader& input, loading::deadline& until) {
     loading::order_memory_and_modules(loaded);
     loading::attach_attributes(records.attributes, loaded);
     loading::name_asio_tasks(loaded);
+    loading::link_devices(records, names, clock, loaded);
     warn_of_unknown(names, loaded);
     return loaded;
 }

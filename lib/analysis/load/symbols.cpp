@@ -43,6 +43,7 @@ symbols::symbols(const coroscope::trace::reader& input, trace& loaded) : loaded_
             clock_points_.push_back(clock_point{record.word(0),
                                                 static_cast<std::int64_t>(record.word(2)),
                                                 static_cast<std::int64_t>(record.word(3))});
+        if (record.kind() == record_kind::device_name) read_device(record);
         if (record.kind() == record_kind::module) loaded_.modules.push_back(read_module(record));
     });
 }
@@ -99,6 +100,7 @@ void symbols::read_thread(const record_view& record) {
     info.dropped_newest = body.dropped_newest;
     info.overwritten = body.overwritten;
     waited_ticks_.back() = body.waited_ticks;
+    joined_ticks_.back() = record.word(0);
 }
 
 std::uint32_t symbols::thread(std::uint32_t id) {
@@ -107,6 +109,22 @@ std::uint32_t symbols::thread(std::uint32_t id) {
         ++unknown_threads_;
         loaded_.threads.emplace_back().id = id;
         waited_ticks_.push_back(0);
+        joined_ticks_.push_back(0);
+    }
+    return number;
+}
+
+void symbols::read_device(const record_view& record) {
+    if (devices_.find(record.id()) != none) return;
+    loaded_.devices[device(record.id())].name = payload_text(record);
+    --unknown_devices_;
+}
+
+std::uint32_t symbols::device(std::uint32_t id) {
+    const std::uint32_t number = devices_.insert(id);
+    if (number == loaded_.devices.size()) {
+        ++unknown_devices_;
+        loaded_.devices.push_back({id, "device " + std::to_string(id)});
     }
     return number;
 }

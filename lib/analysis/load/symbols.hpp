@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the metadata chunks name: sites, threads and strings, by dense numbers that are indices into
+// What the metadata chunks name: sites, threads, devices and strings, by dense numbers that are indices into
 // the model. A record may name what the trace does not hold (lost or damaged metadata); such a thing
 // gets a placeholder and is counted.
 
@@ -41,6 +41,12 @@ public:
     /// Index into trace::threads.
     std::uint32_t thread(std::uint32_t id);
 
+    /// When the thread joined, in ticks; 0 where that is unknown. By index into trace::threads.
+    [[nodiscard]] const std::vector<std::uint64_t>& joined_ticks() const { return joined_ticks_; }
+
+    /// Index into trace::devices.
+    std::uint32_t device(std::uint32_t id);
+
     /// Index into trace::strings; equal texts share one.
     std::uint32_t intern(std::string_view text);
 
@@ -54,10 +60,12 @@ public:
 
     [[nodiscard]] std::uint32_t unknown_sites() const { return unknown_sites_; }
     [[nodiscard]] std::uint32_t unknown_threads() const { return unknown_threads_; }
+    [[nodiscard]] std::uint32_t unknown_devices() const { return unknown_devices_; }
 
 private:
     void read_string(const coroscope::trace::record_view& record);
     void read_thread(const coroscope::trace::record_view& record);
+    void read_device(const coroscope::trace::record_view& record);
     void read_site(const coroscope::trace::record_view& record);
     [[nodiscard]] std::string text(std::uint32_t id) const;
     std::uint32_t add_site(std::uint32_t id, site_info site);
@@ -66,10 +74,12 @@ private:
     trace& loaded_;
     flat_index sites_;
     flat_index threads_;
+    flat_index devices_;
     flat_index string_ids_;
     std::vector<std::string_view> texts_;  // into the input
     std::vector<std::uint32_t> site_names_;
     std::vector<std::uint64_t> waited_ticks_;
+    std::vector<std::uint64_t> joined_ticks_;
     std::vector<coroscope::trace::clock_point> clock_points_;
     std::unordered_map<std::string, std::uint32_t> interned_;
     using source_place =
@@ -78,6 +88,7 @@ private:
     std::map<source_place, std::uint32_t> places_;
     std::uint32_t unknown_sites_ = 0;
     std::uint32_t unknown_threads_ = 0;
+    std::uint32_t unknown_devices_ = 0;
 };
 
 }  // namespace coroscope::analysis::loading

@@ -68,6 +68,7 @@ public:
 
     task_records take() {
         found_.notes = notes_.take();
+        found_.devices = devices_.take();
         if (notes_.malformed() != 0)
             loaded_.health.warnings.push_back(std::to_string(notes_.malformed()) +
                                               " notes of scopes are malformed and left out");
@@ -124,6 +125,10 @@ private:
             notes_.read(record, stream.thread, names_, loaded_);
         else if (kind == record_kind::memory)
             read_memory_record(record, stream.thread);
+        else if (kind == record_kind::device)
+            seen(devices_.read(record, names_, clock_, loaded_));
+        else if (kind == record_kind::device_wait)
+            devices_.read_wait(record, clock_, loaded_);
         else if (kind == record_kind::attribute)
             found_.attributes.definitions.push_back(read_attribute(record, names_));
         else if (kind == record_kind::carries)
@@ -218,6 +223,7 @@ private:
     trace& loaded_;
     task_records found_;
     note_reader notes_;
+    device_reader devices_;
     std::uint32_t position_ = 0;  // of the record at hand
     std::int64_t last_ns_ = 0;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The first pass over the record chunks: it picks out what tells of tasks, of labels and of
-// arguments, and passes over the scopes, which need to know all of that.
+// The first pass over the record chunks: it picks out what tells of tasks, of labels, of
+// arguments and of devices, and passes over the scopes, which need to know all of that.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "attributes.hpp"
 #include "clock_map.hpp"
 #include "deadline.hpp"
+#include "device_records.hpp"
 #include "flat_index.hpp"
 #include "notes.hpp"
 #include "stream_records.hpp"
@@ -60,7 +61,7 @@ struct thread_stream {
 /// The label of a range, which stands where the range began.
 struct range_label {
     std::int64_t start_ns = 0;
-    std::uint32_t serial = 0;  ///< of its thread's labels
+    std::uint32_t serial = 0;   ///< of its thread's labels
     std::uint32_t text = none;  ///< index into trace::strings
     std::uint32_t stream = 0;
     std::uint32_t position = 0;
@@ -90,6 +91,7 @@ struct task_records {
     std::vector<scope_text> arguments;
     std::vector<scope_note> notes;
     attribute_records attributes;
+    device_records devices;
     std::int64_t last_ns = 0;  ///< end of the last record
     flat_index task_ids;
     std::uint32_t first_folded = none;  ///< from here on, tasks are jobs that are folded away

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Decodes what was recorded of devices, and of tasks that wait for their streams.
+
+#include <cstdint>
+#include <vector>
+
+#include "clock_map.hpp"
+#include "flat_index.hpp"
+#include "symbols.hpp"
+#include <coroscope/analysis/model.hpp>
+#include <coroscope/trace/reader.hpp>
+
+namespace coroscope::analysis::loading {
+
+/// Ids by the order in which they were first named.
+struct id_list {
+    flat_index numbers;
+    std::vector<std::uint64_t> ids;
+
+    std::uint32_t insert(std::uint64_t id) {
+        const std::uint32_t number = numbers.insert(id);
+        if (number == ids.size()) ids.push_back(id);
+        return number;
+    }
+};
+
+/// What is known once the records have been read. Until link_devices has run, the tasks and threads of
+/// activities and waits are numbers of these lists.
+struct device_records {
+    id_list tasks;
+    id_list os_threads;
+    std::uint64_t malformed = 0;
+    std::uint64_t backward = 0;  ///< ended before they began: they count as moments
+};
+
+class device_reader {
+public:
+    /// Appends to trace::device_activities and gives the moment at which the activity ended.
+    std::int64_t read(const coroscope::trace::record_view& record, symbols& names, clock_map& clock,
+                      trace& loaded);
+
+    /// Appends to trace::device_waits.
+    void read_wait(const coroscope::trace::record_view& record, clock_map& clock, trace& loaded);
+
+    device_records take() { return std::move(found_); }
+
+private:
+    device_records found_;
+};
+
+}  // namespace coroscope::analysis::loading

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_scopes.hpp"
+
+#include <algorithm>
+
+namespace coroscope::analysis::loading {
+namespace {
+
+bool launches_nothing(const event& scope) {
+    constexpr std::uint16_t beside = event_explicit | event_async;
+    return (scope.flags & event_await) != 0 || (scope.flags & beside) == beside;
+}
+
+/// Outside tasks, whether a frame's scope is suspended or not is known only where it never was.
+bool may_be_elsewhere(const event& scope) {
+    return (scope.flags & event_in_frame) != 0 &&
+           (scope.flags & (event_async | event_suspension_unknown)) != 0;
+}
+
+}  // namespace
+
+open_scopes::open_scopes(const trace& loaded)
+    : loaded_(loaded),
+      threads_(loaded.threads.size()),
+      tops_(loaded.threads.size() + loaded.tasks.size(), none),
+      below_(loaded.events.size(), none) {}
+
+void open_scopes::open(std::uint32_t scope, std::uint32_t& top) {
+    below_[scope] = top;
+    top = scope;
+}
+
+void open_scopes::open_until(std::int64_t time_ns) {
+    for (; next_ < loaded_.events.size() && loaded_.events[next_].start_ns <= time_ns; ++next_) {
+        const event& scope = loaded_.events[next_];
+        if (launches_nothing(scope)) continue;
+        if ((scope.flags & event_in_frame) != 0 && scope.task < loaded_.tasks.size())
+            open(next_, tops_[threads_ + scope.task]);
+        else if (scope.thread < threads_ && !may_be_elsewhere(scope))
+            open(next_, tops_[scope.thread]);
+    }
+}
+
+std::uint32_t open_scopes::top_of(std::size_t list, std::int64_t time_ns) {
+    std::uint32_t& top = tops_[list];
+    while (top != none && loaded_.events[top].end_ns <= time_ns) top = below_[top];
+    return top;
+}
+
+bool open_scopes::is_within_slice(std::uint32_t scope, std::uint32_t task,
+                                  std::int64_t time_ns) const {
+    const index_range slices = loaded_.tasks[task].slices;
+    const auto first =
+        loaded_.slices.begin() + static_cast<std::ptrdiff_t>(slices.empty() ? 0 : slices.front());
+    const auto after = std::upper_bound(
+        first, first + static_cast<std::ptrdiff_t>(slices.size()), time_ns,
+        [](std::int64_t moment, const slice& next) { return moment < next.start_ns; });
+    if (after == first) return loaded_.events[scope].task == task;
+    return loaded_.events[scope].start_ns >= std::prev(after)->start_ns;
+}
+
+std::uint32_t open_scopes::innermost(std::uint32_t thread, std::uint32_t task,
+                                     std::int64_t time_ns) {
+    open_until(time_ns);
+    const std::uint32_t on_stack = thread < threads_ ? top_of(thread, time_ns) : none;
+    const std::uint32_t in_frame =
+        task < loaded_.tasks.size() ? top_of(threads_ + task, time_ns) : none;
+    if (in_frame == none || on_stack == none) return std::min(in_frame, on_stack);
+    return is_within_slice(on_stack, task, time_ns) ? std::max(on_stack, in_frame) : in_frame;
+}
+
+}  // namespace coroscope::analysis::loading
