@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstddef>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@ using namespace coroscope::tools;
 /// the first that is no option of run. Its own options must not be read as ours.
 std::size_t program_start(const std::vector<std::string>& arguments) {
     for (std::size_t at = 1; at < arguments.size(); ++at) {
-        if (arguments[at] == "-o" || arguments[at] == "--output") {
+        if (std::ranges::find(run_options_with_values, arguments[at]) !=
+            std::end(run_options_with_values)) {
             ++at;
         } else if (!arguments[at].starts_with('-') || arguments[at] == "--") {
             return at;
@@ -62,7 +64,8 @@ int run_command(std::vector<std::string> arguments) {
     root.require_subcommand(1);
     command_line line;
     line.program = split_program(arguments);
-    for (const auto add : {add_run, add_table, add_awaits, add_tasks, add_streams, add_info, add_export})
+    for (const auto add :
+         {add_run, add_table, add_awaits, add_tasks, add_streams, add_info, add_export})
         add(root, line);
     try {
         std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back

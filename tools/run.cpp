@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/views.hpp>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -24,6 +26,9 @@ constexpr const char* trace_variable = "COROSCOPE_TRACE";
 
 struct run_command {
     std::string output = "coroscope.cst";
+    std::string policy;
+    std::uint64_t limit = 0;  ///< bytes; 0: the runtime's own
+    std::vector<std::string> features;
     bool no_summary = false;
     std::vector<std::string> program;
 };
@@ -46,6 +51,19 @@ std::string absolute(const std::string& path) {
     std::error_code failed;
     const std::filesystem::path whole = std::filesystem::absolute(path, failed);
     return failed ? path : whole.string();
+}
+
+/// What the program is told; lib/runtime/environment.cpp reads it.
+std::vector<std::string> recording(const run_command& asked) {
+    std::vector<std::string> told{std::string(trace_variable) + "=" + absolute(asked.output)};
+    if (!asked.policy.empty()) told.push_back("COROSCOPE_POLICY=" + asked.policy);
+    if (asked.limit != 0) told.push_back("COROSCOPE_LIMIT=" + std::to_string(asked.limit));
+    for (std::string name : asked.features) {
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
+        told.push_back("COROSCOPE_" + name + "=1");
+    }
+    return told;
 }
 
 /// The exit codes that shells and env(1) give for a program that could not be run.
@@ -71,7 +89,7 @@ int run_program(const run_command& asked) {
     const int error = make_way(asked.output);
     std::vector<std::string> environment;
     if (error == 0) {
-        environment.push_back(std::string(trace_variable) + "=" + absolute(asked.output));
+        environment = recording(asked);
     } else {
         ::unsetenv(trace_variable);
         report(asked.output, {std::generic_category().message(error) +
@@ -93,6 +111,20 @@ void add_run(CLI::App& root, command_line& line) {
     command->add_option("-o,--output", asked->output, "The trace to write")
         ->type_name("PATH")
         ->capture_default_str();
+    command
+        ->add_option("--record", asked->features,
+                     "What to record beside scopes and tasks, separated by commas")
+        ->type_name("WHAT,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember({"arguments", "shapes", "flops", "memory", "stacks", "modules"}));
+    command
+        ->add_option("--policy", asked->policy,
+                     "What to do where the trace may not grow: lose what is new or what is old, or "
+                     "let the program wait")
+        ->check(CLI::IsMember({"drop", "overwrite", "wait"}));
+    command->add_option("--limit", asked->limit, "How large the trace may grow: 256MiB, 1GiB")
+        ->transform(CLI::AsSizeValue(false));
     command->add_flag("--no-summary", asked->no_summary,
                       "Print nothing behind what the program prints");
     command->footer(

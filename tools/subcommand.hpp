@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +23,10 @@ struct command_line {
     std::function<int()> chosen{};  ///< set by the subcommand that was named; gives the exit code
     std::vector<std::string> program{};  ///< of `run`: what stands behind its own options
 };
+
+/// What `run` has its values behind, and not after a '='. Behind them all stands the program.
+inline constexpr std::string_view run_options_with_values[] = {"-o", "--output", "--record",
+                                                               "--policy", "--limit"};
 
 void add_run(CLI::App& root, command_line& line);
 void add_table(CLI::App& root, command_line& line);

@@ -5,7 +5,8 @@
 //   COROSCOPE_TRACE=file       records the whole process into that file
 //   COROSCOPE_POLICY=drop|overwrite|wait
 //   COROSCOPE_LIMIT=bytes      bound of the trace
-//   COROSCOPE_ARGUMENTS=1      capture arguments
+//   COROSCOPE_ARGUMENTS=1, _SHAPES=1, _FLOPS=1, _MEMORY=1, _STACKS=1, _MODULES=1
+//                              what profile_options asks for by record_arguments and those after it
 //   COROSCOPE_LIVE=1           tracks live tasks: async_stack.hpp
 //   COROSCOPE_ANOMALY=1        reports tasks that fail on stderr: anomaly.hpp
 //   COROSCOPE_USDT=1           shows scopes and tasks as probes: integration/usdt.hpp
@@ -48,6 +49,18 @@ overflow policy_from(const char* text) noexcept {
     if (equal(text, "wait")) return overflow::wait;
     return overflow::drop_newest;
 }
+
+constexpr struct {
+    const char* variable;
+    bool profile_options::* option;
+} switches[] = {
+    {"COROSCOPE_ARGUMENTS", &profile_options::record_arguments},
+    {"COROSCOPE_SHAPES", &profile_options::record_shapes},
+    {"COROSCOPE_FLOPS", &profile_options::with_flops},
+    {"COROSCOPE_MEMORY", &profile_options::profile_memory},
+    {"COROSCOPE_STACKS", &profile_options::with_stack},
+    {"COROSCOPE_MODULES", &profile_options::with_modules},
+};
 
 // The file of this process: the one named, or FILE.PID where a parent process has that one already.
 // False where the name is too long for one.
@@ -94,7 +107,8 @@ void record_from_environment() noexcept {
     if (!own_path(path, named)) return;
     profile_options options{.output = path, .all_threads = true};
     options.policy = policy_from(::secure_getenv("COROSCOPE_POLICY"));
-    options.record_arguments = equal(::secure_getenv("COROSCOPE_ARGUMENTS"), "1");
+    for (const auto& each : switches)
+        options.*each.option = equal(::secure_getenv(each.variable), "1");
     if (const char* limit = ::secure_getenv("COROSCOPE_LIMIT")) {
         char* end = nullptr;
         const unsigned long long bytes = std::strtoull(limit, &end, 10);

@@ -82,6 +82,24 @@ TEST_SUITE("environment") {
         }
     }
 
+    TEST_CASE("what else is recorded is what the environment asks for") {
+        const scratch_file file;
+        const std::pair<const char*, std::uint64_t> features[] = {
+            {"COROSCOPE_SHAPES", trace::feature_shapes},
+            {"COROSCOPE_FLOPS", trace::feature_flops | trace::feature_shapes},
+            {"COROSCOPE_MEMORY", trace::feature_memory},
+            {"COROSCOPE_STACKS", trace::feature_stacks},
+            {"COROSCOPE_MODULES", trace::feature_modules},
+        };
+        for (const auto& [variable, feature] : features) {
+            CAPTURE(variable);
+            run_program({"steps", "2", "0"}, trace_to(file, {{variable, "1"}}));
+            CHECK(load(std::string(file.path())).asked_for == feature);
+            run_program({"steps", "2", "0"}, trace_to(file, {{variable, "yes"}}));
+            CHECK(load(std::string(file.path())).asked_for == 0);
+        }
+    }
+
     TEST_CASE("it wins over a session in the code, which is refused") {
         const scratch_file file;
         const program_end end = run_program({"session"}, trace_to(file));

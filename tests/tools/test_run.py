@@ -65,6 +65,30 @@ class Recording(RunTest):
         self.assertIn("slowest request: ", done.stdout)
 
 
+class Asking(RunTest):
+    def told(self, *options):
+        """The COROSCOPE_ variables that the program saw, but the trace's."""
+        code = "import os; print(*sorted('='.join(each) for each in os.environ.items() if each[0].startswith('COROSCOPE_')))"
+        done = self.run_in_folder(*options, "--no-summary", *self.python(code))
+        self.assert_success(done)
+        return [each for each in done.stdout.split() if not each.startswith("COROSCOPE_TRACE=")]
+
+    def test_the_program_is_told_nothing_that_was_not_asked_for(self):
+        self.assertEqual(self.told(), [])
+
+    def test_the_program_is_told_what_else_to_record(self):
+        self.assertEqual(self.told("--record", "shapes,stacks", "--record", "arguments"),
+                         ["COROSCOPE_ARGUMENTS=1", "COROSCOPE_SHAPES=1", "COROSCOPE_STACKS=1"])
+
+    def test_the_program_is_told_how_large_its_trace_may_grow(self):
+        self.assertEqual(self.told("--policy", "overwrite", "--limit", "64MiB"),
+                         ["COROSCOPE_LIMIT=67108864", "COROSCOPE_POLICY=overwrite"])
+
+    def test_what_cannot_be_recorded_is_refused_in_one_line(self):
+        for wrong in (("--record", "everything"), ("--policy", "new"), ("--limit", "much")):
+            self.assert_one_error(self.run_in_folder(*wrong, "--", "true"), 2, wrong[0] + ".*")
+
+
 class Missing(RunTest):
     def test_a_program_without_coroscope_is_told_in_one_line(self):
         done = self.run_in_folder("--", "true")
