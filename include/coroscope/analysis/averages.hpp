@@ -5,7 +5,8 @@
 // an event_list.
 //
 // The CPU columns of a native trace are running time; what a coroutine's scope spent suspended, queued or waiting
-// stands beside them and never in them. In an event_list torch's rule holds: an asynchronous event has a total,
+// stands beside them and never in them. Its device columns are what the scope launched, and what the scopes in it did.
+// In an event_list torch's rule holds: an asynchronous event has a total,
 // its whole length, and no self time; where its division is known, it stands beside that.
 
 #include <cstddef>
@@ -91,6 +92,9 @@ enum class average_key : std::uint8_t {
 COROSCOPE_API std::vector<function_event_avg> key_averages(const trace& loaded,
                                                            average_key key = average_key::name,
                                                            std::string_view attribute = {});
+
+/// Sum of what ran on devices, whoever asked for it: the denominator of the device columns' shares.
+[[nodiscard]] COROSCOPE_API std::int64_t self_device_time_total_ns(const trace& loaded);
 
 /// All events added up under the name "Total". Its self_cpu_time_total_ns is the table's denominator.
 COROSCOPE_API function_event_avg total_average(const trace& loaded);

@@ -7,6 +7,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "../events/saturated.hpp"
+#include "device_times.hpp"
+
 namespace coroscope::analysis {
 namespace {
 
@@ -28,6 +31,11 @@ void add(function_event_avg& sum, const event& added, const trace& loaded) {
     sum.suspended_ns += time.suspended_ns;
     sum.queued_ns += time.queued_ns;
     sum.waiting_ns += time.waiting_ns;
+}
+
+void add(function_event_avg& sum, const device_times& devices, std::size_t added) {
+    events::add_to(sum.device_time_total_ns, devices.total_ns(added));
+    events::add_to(sum.self_device_time_total_ns, devices.own_ns(added));
 }
 
 struct row_key {
@@ -57,13 +65,15 @@ public:
           attribute_(attribute),
           rows_of_sites_(loaded.sites.size() + 1) {}
 
-    void take(const event& added) {
+    /// Adds the event to its row, and gives that.
+    function_event_avg& take(const event& added) {
         const std::size_t site = std::min<std::size_t>(added.site, loaded_.sites.size());
         const std::uint32_t group = group_of(added);
         site_row& found = rows_of_sites_[site];
         if (found.name != added.name || found.group != group) [[unlikely]]
             found = find_row(site, group, added);
         add(rows_[found.row], added, loaded_);
+        return rows_[found.row];
     }
 
     std::vector<function_event_avg> rows() { return std::move(rows_); }
@@ -124,7 +134,12 @@ private:
 std::vector<function_event_avg> key_averages(const trace& loaded, average_key key,
                                              std::string_view attribute) {
     row_table table(loaded, key, attribute);
-    for (const event& added : loaded.events) table.take(added);
+    const device_times devices(loaded);
+    for (std::size_t at = 0; at < loaded.events.size(); ++at) {
+        function_event_avg& row = table.take(loaded.events[at]);
+        if (devices.any()) [[unlikely]]
+            add(row, devices, at);
+    }
     return table.rows();
 }
 
@@ -132,6 +147,9 @@ function_event_avg total_average(const trace& loaded) {
     function_event_avg total;
     total.name = "Total";
     for (const event& added : loaded.events) add(total, added, loaded);
+    const device_times devices(loaded);
+    for (std::size_t at = 0; devices.any() && at < loaded.events.size(); ++at)
+        add(total, devices, at);
     return total;
 }
 

@@ -111,6 +111,9 @@ void add_health(trace_health& all, const trace_health& more) {
     all.open_ranges += more.open_ranges;
     all.damaged_chunks += more.damaged_chunks;
     if (all.write_error == 0) all.write_error = more.write_error;
+    all.devices = std::max(all.devices, more.devices);
+    if (all.device_message.empty()) all.device_message = more.device_message;
+    all.lost_device_records += more.lost_device_records;
     all.asio = std::max(all.asio, more.asio);
     all.warnings.insert(all.warnings.end(), more.warnings.begin(), more.warnings.end());
 }

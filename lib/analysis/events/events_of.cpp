@@ -10,6 +10,8 @@
 #include <coroscope/analysis/function_event.hpp>
 #include <coroscope/trace/format.hpp>
 
+#include "../render/health.hpp"
+#include "native_devices.hpp"
 #include "native_notes.hpp"
 
 namespace coroscope::analysis {
@@ -18,7 +20,11 @@ namespace {
 class converter {
 public:
     converter(const trace& from, event_list& to)
-        : from_(from), to_(to), notes_(from, to, lanes_), names_(from.strings.size(), none) {}
+        : from_(from),
+          to_(to),
+          notes_(from, to, lanes_),
+          devices_(from, to, lanes_),
+          names_(from.strings.size(), none) {}
 
     void add_threads() {
         const std::string process = std::to_string(from_.process_id);
@@ -30,7 +36,8 @@ public:
         }
     }
 
-    void add(const event& each) {
+    void add(std::uint32_t index) {
+        const event& each = from_.events[index];
         event_row row;
         row.start_ns = each.start_ns;
         row.end_ns = each.end_ns;
@@ -39,13 +46,17 @@ public:
         row.what = each.site == none ? activity::user_annotation : activity::cpu_op;
         notes_.add(each, row);
         row.category = category_of(each, row.what);
+        row.external_id = devices_.external_id(index);
         if ((each.flags & (event_async | event_suspension_unknown)) != 0) row.flags |= row_async;
         if ((each.flags & event_open) != 0) row.flags |= row_unfinished;
         if (each.detail != none) add_detail(row, from_.details[each.detail]);
         to_.rows.push_back(row);
     }
 
-    void add_memory() { notes_.add_memory(); }
+    void add_beside() {
+        notes_.add_memory();
+        devices_.add();
+    }
 
 private:
     void add_detail(event_row& row, const event_detail& detail) {
@@ -73,6 +84,7 @@ private:
     const trace& from_;
     event_list& to_;
     events::native_notes notes_;
+    events::native_devices devices_;
     std::vector<std::uint32_t> names_;  // of the trace's strings
     std::vector<std::uint32_t> lanes_;  // of the trace's threads
 };
@@ -84,13 +96,14 @@ event_list events_of(const trace& loaded) {
     events.base_realtime_ns = loaded.start_realtime_ns;
     events.duration_ns = loaded.duration_ns;
     events.health = loaded.health;
+    events.device_note = render::device_note(loaded.health);
     events.trace_id = loaded.trace_id;
     events.node = loaded.node_id;
     events.rows.reserve(loaded.events.size());
     converter to_events(loaded, events);
     to_events.add_threads();
-    for (const event& each : loaded.events) to_events.add(each);
-    to_events.add_memory();
+    for (std::uint32_t at = 0; at < loaded.events.size(); ++at) to_events.add(at);
+    to_events.add_beside();
     if ((loaded.asked_for & coroscope::trace::feature_flops) != 0)
         compute_flops(events, flops_registry::shipped());
     build_tree(events);

@@ -18,6 +18,13 @@ std::string_view asio_text(coroscope::trace::asio_tracking state) {
     }
 }
 
+/// Without the full stop that some messages end with.
+std::string message_of(const trace_health& health) {
+    std::string_view message = health.device_message;
+    if (message.ends_with('.')) message.remove_suffix(1);
+    return printable(message);
+}
+
 std::string lost_records(const trace_health& health) {
     std::string text;
     const auto add = [&text](std::uint64_t count, std::string_view reason) {
@@ -34,13 +41,16 @@ std::string lost_records(const trace_health& health) {
 std::vector<std::string> health_notes(const trace_health& health) {
     std::vector<std::string> notes;
     if (health.lost_records()) notes.push_back("Lost records: " + lost_records(health));
+    if (health.lost_device_records != 0) {
+        notes.push_back(fmt::format("Lost records of devices: {}", health.lost_device_records));
+    }
     if (health.tasks_without_slot != 0) {
         notes.push_back(fmt::format("Live tasks that the task table had no room for: {}",
                                     health.tasks_without_slot));
     }
     if (health.open_ranges != 0) {
-        notes.push_back(fmt::format("Ranges that had not ended when the session did: {}",
-                                    health.open_ranges));
+        notes.push_back(
+            fmt::format("Ranges that had not ended when the session did: {}", health.open_ranges));
     }
     if (health.write_error != 0) {
         const std::string reason = std::generic_category().message(health.write_error);
@@ -49,9 +59,9 @@ std::vector<std::string> health_notes(const trace_health& health) {
     if (health.asio == coroscope::trace::asio_tracking::missing)
         notes.emplace_back("Asio is used and not tracked: its operations are not here");
     if (health.asio == coroscope::trace::asio_tracking::mixed)
-        notes.emplace_back(
-            "Asio is tracked in parts of the program only: operations may be missing, and its objects "
-            "differ between translation units");
+        notes.emplace_back("Asio is tracked in parts of the program only: operations may be "
+                           "missing, and its objects "
+                           "differ between translation units");
     if (!health.finished) notes.emplace_back("The process ended before the session was stopped");
     if (health.damaged_chunks != 0) {
         notes.push_back(fmt::format("Damaged chunks, left out: {}", health.damaged_chunks));
@@ -61,6 +71,30 @@ std::vector<std::string> health_notes(const trace_health& health) {
                                     health.warnings.size(), printable(health.warnings.front())));
     }
     return notes;
+}
+
+std::string device_note(const trace_health& health) {
+    using coroscope::trace::device_recording;
+    const std::string message = message_of(health);
+    if (health.devices == device_recording::not_recorded)
+        return fmt::format("Devices were not recorded: {}.",
+                           message.empty() ? "the trace does not say why" : message);
+    if (health.devices != device_recording::recorded) return {};
+    std::string missing = message;
+    if (health.lost_device_records != 0)
+        missing += fmt::format("{}{} of their records were lost", message.empty() ? "" : "; ",
+                               health.lost_device_records);
+    return missing.empty() ? missing
+                           : fmt::format("Devices were not wholly recorded: {}.", missing);
+}
+
+std::string_view device_state(const trace_health& health) noexcept {
+    switch (health.devices) {
+        case coroscope::trace::device_recording::recorded: return "recorded";
+        case coroscope::trace::device_recording::not_recorded: return "not recorded";
+        case coroscope::trace::device_recording::not_asked: break;
+    }
+    return "not asked for";
 }
 
 std::string health_text(const trace_health& health) {
@@ -78,6 +112,9 @@ void write_health(json_writer& json, const trace_health& health) {
     json.member("tasks_without_slot", health.tasks_without_slot);
     json.member("open_ranges", health.open_ranges);
     json.member("damaged_chunks", health.damaged_chunks);
+    json.member("devices", device_state(health));
+    json.member("device_message", health.device_message);
+    json.member("lost_device_records", health.lost_device_records);
     json.member("write_error", health.write_error);
     json.member("asio_tracking", asio_text(health.asio));
     json.key("warnings").begin_array();

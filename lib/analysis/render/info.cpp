@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/views.hpp>
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -68,6 +69,39 @@ std::string overhead_line(const trace& loaded) {
                        loaded.await_cost_ns, format_span(recording_cost_ns(loaded)));
 }
 
+/// "2: NVIDIA H100, NVIDIA H100; 4000 activities", or why there are none.
+std::string devices_line(const trace& loaded) {
+    if (loaded.devices.empty() && loaded.device_activities.empty()) {
+        const std::string note = render::device_note(loaded.health);
+        return note.empty() ? std::string(render::device_state(loaded.health)) : note;
+    }
+    std::string text = std::to_string(loaded.devices.size());
+    constexpr std::size_t most = 8;
+    for (std::size_t at = 0; at < std::min(loaded.devices.size(), most); ++at)
+        text += (at == 0 ? ": " : ", ") + render::printable(loaded.devices[at].name);
+    if (loaded.devices.size() > most) text += ", ...";
+    text += fmt::format("; {} activities", loaded.device_activities.size());
+    const std::string note = render::device_note(loaded.health);
+    return note.empty() ? text : text + ". " + note;
+}
+
+void write_devices(json_writer& json, const trace& loaded) {
+    json.key("devices").begin_array();
+    for (const device_info& each : loaded.devices) {
+        json.begin_object(json_writer::layout::compact);
+        json.member("device", each.id).member("name", each.name).end();
+    }
+    json.end();
+    json.member("device_activities", loaded.device_activities.size());
+    json.member("device_waits", loaded.device_waits.size());
+}
+
+/// Says nothing of devices where nobody asked for them.
+bool tells_of_devices(const trace& loaded) {
+    return loaded.health.devices != coroscope::trace::device_recording::not_asked ||
+           !loaded.device_activities.empty();
+}
+
 }  // namespace
 
 listing list_threads(const trace& loaded) {
@@ -111,6 +145,7 @@ std::string info_text(const trace& loaded) {
     line("Awaits", std::to_string(loaded.awaits.size()));
     line("Slices", std::to_string(loaded.slices.size()));
     line("Sites", std::to_string(loaded.sites.size()));
+    if (tells_of_devices(loaded)) line("Devices", devices_line(loaded));
     line("Overhead", overhead_line(loaded));
     const std::string losses = loss_notes(loaded);
     line("Health", losses.empty() ? "nothing was lost" : "incomplete");
@@ -133,6 +168,7 @@ std::string info_json(const trace& loaded) {
     json.member("scope_cost_ns", loaded.scope_cost_ns)
         .member("await_cost_ns", loaded.await_cost_ns);
     json.member("recording_cost_ns", recording_cost_ns(loaded));
+    write_devices(json, loaded);
     json.key("threads");
     render::write_rows(json, list_threads(loaded));
     render::write_health(json, loaded.health);

@@ -44,6 +44,11 @@ void write_header(render::text_table& text, const table_input& input,
     text.rule();
 }
 
+/// Without rows there is no header to say it in.
+std::string without_rows(const table_input& input) {
+    return input.device_note.empty() ? std::string() : render::printable(input.device_note) + '\n';
+}
+
 std::string_view line_of(std::string_view cell, std::size_t number) {
     for (; number > 0; --number) {
         const std::size_t end = cell.find('\n');
@@ -98,7 +103,7 @@ std::string lay_out(const table_input& input, const table_options& options,
 result<std::string> table(const table_input& input, const table_options& options) {
     const auto rows = render::chosen_rows(input, options);
     if (!rows) return rows.error();
-    std::string text = input.rows.empty() ? std::string() : lay_out(input, options, *rows);
+    std::string text = input.rows.empty() ? without_rows(input) : lay_out(input, options, *rows);
     return text + unknown_note(input) + render::health_text(input.health);
 }
 

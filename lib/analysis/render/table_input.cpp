@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "../events/saturated.hpp"
+#include "health.hpp"
 #include "places.hpp"
 
 namespace coroscope::analysis {
@@ -88,7 +89,9 @@ table_input table_of(const trace& loaded, average_key key, std::string_view attr
     input.rows = key_averages(loaded, key, attribute);
     input.self_cpu_time_total_ns = total_average(loaded).self_cpu_time_total_ns;
     input.has_tasks = !loaded.tasks.empty();
+    input.self_device_time_total_ns = self_device_time_total_ns(loaded);
     input.health = loaded.health;
+    input.device_note = render::device_note(loaded.health);
     name_groups(input, loaded, key, attribute);
     if (key == average_key::source_line) name_places(input, loaded);
     return input;

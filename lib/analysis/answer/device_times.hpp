@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What each scope of a native trace did on devices, by torch's rule: its own is what it launched, its total
+// has what the scopes in it did, too.
+
+#include <cstdint>
+#include <vector>
+
+#include <coroscope/analysis/model.hpp>
+
+namespace coroscope::analysis {
+
+class device_times {
+public:
+    /// Costs nothing where the trace has no devices.
+    explicit device_times(const trace& loaded);
+
+    [[nodiscard]] bool any() const { return !own_ns_.empty(); }
+
+    // By index into trace::events. Precondition: any().
+    [[nodiscard]] std::int64_t own_ns(std::size_t event) const { return own_ns_[event]; }
+    [[nodiscard]] std::int64_t total_ns(std::size_t event) const { return total_ns_[event]; }
+
+private:
+    std::vector<std::int64_t> own_ns_;
+    std::vector<std::int64_t> total_ns_;
+};
+
+}  // namespace coroscope::analysis
