@@ -52,8 +52,11 @@ void waiting_coroutine::call(callback& self) noexcept {
     auto& mine = static_cast<waiting_coroutine&>(self);
     void* waiter = __atomic_exchange_n(&mine.waiter_, nullptr, __ATOMIC_RELAXED);
     mine.drop();
-    if (waiter == nullptr) return;
-    // Also where nothing records: the coroutine may bring its own session along.
+    if (waiter != nullptr) hand_over_to(waiter);
+}
+
+// Also where nothing records: the coroutine may bring its own session along.
+void hand_over_to(void* waiter) {
     expect_handover(waiter, runtime::now());
     std::coroutine_handle<>::from_address(waiter).resume();
 }

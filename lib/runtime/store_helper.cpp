@@ -2,11 +2,11 @@
 #include "store_helper.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <ctime>
 
 #include <unistd.h>
 
+#include "blocked_signals.hpp"
 #include "chunk.hpp"
 #include "clock.hpp"
 #include "futex.hpp"
@@ -38,23 +38,6 @@ std::int64_t monotonic_now() noexcept {
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * second_ns + now.tv_nsec;
 }
-
-// All signals stay with the program's threads. SIGXFSZ above all: it is raised in the thread that
-// grows a file beyond the limit, where it is to be an error and no death.
-class blocked_signals {
-public:
-    blocked_signals() noexcept {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    blocked_signals(const blocked_signals&) = delete;
-    blocked_signals& operator=(const blocked_signals&) = delete;
-    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t before_{};
-};
 
 }  // namespace
 

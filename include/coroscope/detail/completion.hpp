@@ -69,6 +69,9 @@ private:
     completion* of_;
 };
 
+/// Resumes the coroutine on this thread, as a hand-over: its wake is its resume.
+COROSCOPE_API void hand_over_to(void* waiter);
+
 /// A coroutine that waits for a completion, or did until its frame was destroyed.
 class waiting_coroutine final : public callback {
 public:
@@ -82,7 +85,6 @@ public:
     }
 
 private:
-    /// Resumes it on this thread, as a hand-over: its wake is its resume.
     COROSCOPE_API static void call(callback& self) noexcept;
     void drop() noexcept {
         if (__atomic_sub_fetch(&holders_, 1U, __ATOMIC_ACQ_REL) == 0)

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Awaiting CUDA, from any coroutine:
+//
+//   cudaMemcpyAsync(…, stream);
+//   kernel<<<blocks, threads, 0, stream>>>(…);
+//   const cudaError_t outcome = co_await coroscope::cuda::completion(stream, pool);   // goes on in the pool
+//
+//   completion(stream, executor)   all that the stream was asked to do until here. The stream's own callback
+//                                  (cudaLaunchHostFunc) tells; it runs no more than the executor's post
+//   completion(event, executor)    that event alone. The library's waking thread looks, after an eighth of the time
+//                                  that it has waited, at most 1 ms
+//   polling(stream, executor)      the executor's own threads look, again and again, and go on where they find it: no
+//   polling(event, executor)       hop and no callback, but busy threads. Until the stream has nothing left to do,
+//                                  others' work included
+//
+// The executor is whatever executor_adaptor takes: a reference to something that outlives the await, or a value. It
+// must not run work inside its post, because CUDA may not be called from a stream's callback. Without one the
+// coroutine goes on on the waking thread, which all such coroutines share: give one to what runs long or blocks.
+//
+// Each gives the stream's answer, a cudaError_t. What is complete already, and what fails at once, does not suspend.
+// A fault of the device or the end of its context comes as its error, at the latest 50 ms after. The wake of the
+// task is the moment at which it was told, or, by polling, the moment at which it goes on.
+//
+// The stream or event must live until the coroutine goes on or is destroyed. A coroutine may be destroyed while
+// it waits: it is forgotten, also if it is queued already; the executor is not used from then on. An awaiter belongs to its
+// coroutine; any number of coroutines may await one stream. For CUDA's default streams an event of this header's own is
+// looked at, so the device that they belong to is the awaiting thread's.
+
+#include <cuda_runtime_api.h>
+
+#include <concepts>
+#include <coroutine>
+#include <new>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+#include <coroscope/config.hpp>
+#include <coroscope/context.hpp>
+#include <coroscope/detail/attachment.hpp>
+#include <coroscope/detail/device_wait.hpp>
+#include <coroscope/detail/location.hpp>
+#include <coroscope/executor_adaptor.hpp>
+#include <coroscope/range.hpp>
+#include <coroscope/record_function.hpp>
+
+namespace coroscope {
+namespace cuda::detail {
+
+using coroscope::detail::device_wait;
+using coroscope::detail::device_wait_ptr;
+using coroscope::detail::device_waiter;
+
+/// What is awaited. An event of its own stands for a default stream, whose handle means another stream elsewhere.
+class awaited_work {
+public:
+    explicit awaited_work(cudaStream_t stream) noexcept : stream_(stream) {}
+    explicit awaited_work(cudaEvent_t event) noexcept : event_(event), is_stream_(false) {}
+    awaited_work(awaited_work&& other) noexcept
+        : stream_(other.stream_),
+          event_(other.event_),
+          device_(other.device_),
+          is_stream_(other.is_stream_),
+          owns_event_(std::exchange(other.owns_event_, false)) {}
+    awaited_work& operator=(awaited_work&&) = delete;
+    ~awaited_work() {
+        if (owns_event_) static_cast<void>(cudaEventDestroy(event_));
+    }
+
+    cudaStream_t stream() const noexcept { return stream_; }
+    bool is_stream() const noexcept { return is_stream_; }
+
+    /// `pending`, or what CUDA answers. That it is not ready is no error of the thread's, and is not left behind.
+    int look() const noexcept {
+        const cudaError_t answer =
+            event_ != nullptr ? cudaEventQuery(event_) : cudaStreamQuery(stream_);
+        if (answer != cudaErrorNotReady) return static_cast<int>(answer);
+        if (cudaPeekAtLastError() == cudaErrorNotReady) static_cast<void>(cudaGetLastError());
+        return device_wait::pending;
+    }
+
+    /// The same on the waking thread: on the awaiting thread's device, and in the way of nobody's graph.
+    int look_from_elsewhere() const noexcept {
+        cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+        static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+        static_cast<void>(cudaSetDevice(device_));
+        return look();
+    }
+
+    /// On the awaiting thread; other threads can look from here on.
+    cudaError_t prepare() noexcept {
+        if (const cudaError_t failed = cudaGetDevice(&device_); failed != cudaSuccess)
+            return failed;
+        if (!is_default_stream()) return cudaSuccess;
+        const cudaError_t failed = cudaEventCreateWithFlags(&event_, cudaEventDisableTiming);
+        owns_event_ = failed == cudaSuccess;
+        return owns_event_ ? cudaEventRecord(event_, stream_) : failed;
+    }
+
+private:
+    bool is_default_stream() const noexcept {
+        return is_stream_ && (stream_ == nullptr || stream_ == cudaStreamLegacy ||
+                              stream_ == cudaStreamPerThread);
+    }
+
+    cudaStream_t stream_ = nullptr;
+    cudaEvent_t event_ = nullptr;
+    int device_ = 0;
+    bool is_stream_ = true;
+    bool owns_event_ = false;
+};
+
+/// Has the stream tell `told` when it comes to here; the waking thread looks in case that it never does.
+inline cudaError_t tell_by_callback(cudaStream_t stream, device_wait_ptr told) noexcept {
+    if (!coroscope::detail::start_waking_thread()) return cudaErrorOperatingSystem;
+    const auto callback = [](void* expected) noexcept {
+        auto& wait = *static_cast<device_wait*>(expected);
+        wait.tell(cudaSuccess);
+        wait.callback_done();
+    };
+    told->expect_callback();
+    const cudaError_t failed = cudaLaunchHostFunc(stream, callback, told.get());
+    if (failed != cudaSuccess)
+        told->callback_done();
+    else
+        watch(std::move(told), coroscope::detail::look_again::seldom);
+    return failed;
+}
+
+/// Has the waking thread look.
+inline cudaError_t tell_by_looking(device_wait_ptr told) noexcept {
+    if (!coroscope::detail::start_waking_thread()) return cudaErrorOperatingSystem;
+    watch(std::move(told), coroscope::detail::look_again::often);
+    return cudaSuccess;
+}
+
+inline namespace COROSCOPE_ABI {
+
+/// In place of an executor: the waking thread.
+struct on_waking_thread {};
+
+template <class Executor, class Job>
+concept stamps_jobs = requires(Executor& executor, Job job, std::source_location where) {
+    executor.execute(std::move(job), where);
+};
+
+/// A coroutine that waits, and the executor (maybe a reference) on which it goes on.
+template <class Executor>
+class executed_wait : public device_waiter {
+public:
+    executed_wait(std::coroutine_handle<> waiter, awaited_work&& work, Executor&& executor,
+                  std::source_location where) noexcept
+        : device_waiter(waiter, COROSCOPE_ENABLED != 0 ? coroscope::detail::location_address(where)
+                                                       : nullptr),
+          work_(std::move(work)),
+          executor_(static_cast<Executor&&>(executor)),
+          where_(where) {}
+
+protected:
+    int look() noexcept final { return work_.look_from_elsewhere(); }
+
+    template <class Job>
+    void hand_in(Job handed) {
+        if constexpr (stamps_jobs<Executor, Job>) {
+            executor_.execute(std::move(handed), where_);
+        } else if constexpr (requires { executor_.execute(std::move(handed)); }) {
+            executor_.execute(std::move(handed));
+        } else {
+            executor_.post(std::move(handed));
+        }
+    }
+
+    awaited_work work_;
+    [[no_unique_address]] Executor executor_;
+    std::source_location where_;
+};
+
+/// Told by a callback or by the waking thread; what tells hands a job to the executor.
+template <class Executor>
+class told_wait final : public executed_wait<Executor> {
+public:
+    using executed_wait<Executor>::executed_wait;
+
+    static cudaError_t begin(const coroscope::detail::counted_ptr<told_wait>& wait) noexcept {
+        if (const cudaError_t failed = wait->work_.prepare(); failed != cudaSuccess) return failed;
+        retain(*wait);
+        device_wait_ptr told(wait.get());
+        return wait->work_.is_stream() ? tell_by_callback(wait->work_.stream(), std::move(told))
+                                       : tell_by_looking(std::move(told));
+    }
+
+private:
+    struct job {
+        coroscope::detail::counted_ptr<told_wait> wait;
+        void operator()() const { wait->resume(); }
+    };
+
+    // The job is handed in by the awaiting task: its session records the wake.
+    void when_told() noexcept override {
+        if (this->forgotten()) return;
+        const context_guard guard(this->awaiting());
+        if constexpr (std::is_same_v<Executor, on_waking_thread>) {
+            this->resume_on_waking_thread();
+        } else {
+            try {
+                hand_in_job();
+            } catch (...) {  // an executor that takes no more
+                this->resume_on_waking_thread();
+            }
+        }
+    }
+
+    void hand_in_job() {
+        retain(*this);
+        job resumes{coroscope::detail::counted_ptr<told_wait>(this)};
+        if constexpr (COROSCOPE_ENABLED != 0 && !stamps_jobs<Executor, job>) {
+            this->hand_in(stamped_job<job>(std::move(resumes), this->location()));
+        } else {
+            this->hand_in(std::move(resumes));
+        }
+    }
+};
+
+/// Jobs of the executor look until they find it.
+template <class Executor>
+class polled_wait final : public executed_wait<Executor> {
+public:
+    using executed_wait<Executor>::executed_wait;
+
+    static cudaError_t begin(const coroscope::detail::counted_ptr<polled_wait>& wait) {
+        const cudaError_t failed = wait->work_.prepare();
+        if (failed == cudaSuccess) wait->hand_in(job{wait});
+        return failed;
+    }
+
+private:
+    struct job {
+        coroscope::detail::counted_ptr<polled_wait> wait;
+        void operator()() const { wait->poll(*this); }
+    };
+
+    void poll(const job& again) noexcept {
+        if (this->forgotten()) return;
+        if (const int answer = this->work_.look(); answer != device_wait::pending) {
+            this->tell(answer);
+            return;
+        }
+        try {
+            this->hand_in(again);
+        } catch (...) {  // an executor that takes no more
+            retain(*this);
+            if (const cudaError_t failed = tell_by_looking(device_wait_ptr(this));
+                failed != cudaSuccess)
+                this->tell(failed);
+        }
+    }
+
+    void when_told() noexcept override { this->resume_handed_over(); }
+};
+
+/// What completion() and polling() give.
+template <class Wait, class Executor>
+class [[nodiscard]] device_awaiter {
+public:
+    device_awaiter(awaited_work work, Executor&& executor, std::source_location where) noexcept
+        : work_(std::move(work)), executor_(static_cast<Executor&&>(executor)), where_(where) {}
+    device_awaiter(const device_awaiter&) = delete;
+    device_awaiter& operator=(const device_awaiter&) = delete;
+    ~device_awaiter() {
+        if (wait_) wait_->forget();
+    }
+
+    bool await_ready() noexcept {
+        answer_ = work_.look();
+        return answer_ != device_wait::pending;
+    }
+
+    /// Throws what the executor's post throws, where polling begins.
+    bool await_suspend(std::coroutine_handle<> waiter) {
+        const coroscope::detail::counted_ptr<Wait> wait(new (std::nothrow) Wait(
+            waiter, std::move(work_), static_cast<Executor&&>(executor_), where_));
+        if (!wait) return answer_with(cudaErrorMemoryAllocation);
+        wait_ = wait;
+        // The coroutine may run elsewhere, and this awaiter be gone, before a call that succeeds returns.
+        const cudaError_t failed = Wait::begin(wait);
+        return failed == cudaSuccess || answer_with(failed);
+    }
+
+    [[nodiscard]] cudaError_t await_resume() const noexcept {
+        const int answer = answer_ == device_wait::pending ? wait_->result() : answer_;
+        return static_cast<cudaError_t>(answer);
+    }
+
+private:
+    bool answer_with(cudaError_t answer) noexcept {
+        answer_ = static_cast<int>(answer);
+        return false;
+    }
+
+    awaited_work work_;
+    [[no_unique_address]] Executor executor_;
+    std::source_location where_;
+    coroscope::detail::counted_ptr<Wait> wait_;
+    int answer_ = device_wait::pending;
+};
+
+}  // namespace COROSCOPE_ABI
+
+/// The end of a range, when a stream comes to here.
+class stream_end final : public device_wait {
+public:
+    stream_end(awaited_work&& work, range_end end) noexcept
+        : work_(std::move(work)), end_(std::move(end)) {}
+
+private:
+    int look() noexcept override { return work_.look_from_elsewhere(); }
+    void when_told() noexcept override { end_(); }
+
+    awaited_work work_;
+    range_end end_;
+};
+
+inline cudaError_t end_on_stream(coroscope::detail::range_state* state,
+                                 cudaStream_t stream) noexcept {
+    if (state == nullptr) return cudaSuccess;
+    if (!coroscope::detail::attach(*state)) return cudaErrorInvalidValue;
+    range_end end(state);
+    awaited_work work(stream);
+    if (const int answer = work.look(); answer != device_wait::pending) {
+        end();
+        return static_cast<cudaError_t>(answer);
+    }
+    if (const cudaError_t failed = work.prepare(); failed != cudaSuccess) return failed;
+    device_wait_ptr told(new (std::nothrow) stream_end(std::move(work), std::move(end)));
+    return told ? tell_by_callback(stream, std::move(told)) : cudaErrorMemoryAllocation;
+}
+
+/// Streams and events.
+template <class Work>
+concept awaitable = std::same_as<Work, cudaStream_t> || std::same_as<Work, cudaEvent_t>;
+
+}  // namespace cuda::detail
+
+namespace cuda {
+inline namespace COROSCOPE_ABI {
+
+/// Goes on on the executor; see above. Awaits what the stream was asked for up to the co_await.
+template <detail::awaitable Work, class Executor>
+auto completion(Work work, Executor&& executor,
+                std::source_location where = std::source_location::current()) noexcept {
+    return detail::device_awaiter<detail::told_wait<Executor>, Executor>(
+        detail::awaited_work(work), static_cast<Executor&&>(executor), where);
+}
+
+/// Goes on on the waking thread.
+template <detail::awaitable Work>
+auto completion(Work work, std::source_location where = std::source_location::current()) noexcept {
+    return completion(work, detail::on_waking_thread{}, where);
+}
+
+/// The executor's threads look, by jobs that post themselves again.
+template <detail::awaitable Work, class Executor>
+auto polling(Work work, Executor&& executor,
+             std::source_location where = std::source_location::current()) noexcept {
+    return detail::device_awaiter<detail::polled_wait<Executor>, Executor>(
+        detail::awaited_work(work), static_cast<Executor&&>(executor), where);
+}
+
+}  // namespace COROSCOPE_ABI
+}  // namespace cuda
+
+/// Ends `ends` when the stream has done what it was asked for until here, or has failed: what
+/// call_end_callbacks_on_future does for a future. The end callbacks run on the stream's callback, where CUDA must not
+/// be called, or, where it failed, on the waking thread; here and now where the stream is idle. Gives CUDA's error
+/// where the stream cannot tell: the range has ended then. A range that is attached already is refused as there, with
+/// cudaErrorInvalidValue, and its first attachment stays.
+inline cudaError_t call_end_callbacks_on_stream(const range& ends, cudaStream_t stream) noexcept {
+    return cuda::detail::end_on_stream(ends.coroscope_state().get(), stream);
+}
+
+/// The same for a range that the caller keeps: see call_end_callbacks_on_future.
+inline cudaError_t call_end_callbacks_on_stream(record_function& ends,
+                                                cudaStream_t stream) noexcept {
+    return cuda::detail::end_on_stream(ends.coroscope_state(), stream);
+}
+
+}  // namespace coroscope

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A CUDA runtime of the tests' own: the functions that awaiting needs, over streams that do what a test says and
+// when it says so. As CUDA's do, host functions run in order, are not called after an error, and hold their stream back.
+
+#include <deque>
+#include <mutex>
+
+#include <cuda_runtime_api.h>
+
+namespace coroscope::test {
+
+class fake_stream {
+public:
+    cudaStream_t handle() { return reinterpret_cast<cudaStream_t>(this); }
+    static fake_stream& of(cudaStream_t handle);
+
+    /// The device has something to do: what is enqueued after it waits for complete().
+    void work();
+    /// Does everything that is enqueued, on this thread, host functions among it.
+    void complete();
+    /// Does what was enqueued first.
+    void complete_one();
+    /// From here on everything is answered with this error, and no host function is called.
+    void fail(cudaError_t error);
+    /// As after cudaDeviceReset(): what is enqueued is gone, and the stream is idle.
+    void lose_everything();
+    /// cudaLaunchHostFunc gives this error.
+    void refuse_callbacks(cudaError_t error);
+
+    std::size_t enqueued();
+
+    cudaError_t query();
+    cudaError_t enqueue(cudaHostFn_t function, void* data);
+    cudaError_t query_up_to(std::size_t position);
+    std::size_t position();
+
+private:
+    struct item {
+        cudaHostFn_t function;  // null: work
+        void* data;
+    };
+
+    bool do_first(std::unique_lock<std::mutex>& lock);
+
+    std::mutex mutex_;
+    std::deque<item> items_;
+    std::size_t done_ = 0;
+    cudaError_t failed_ = cudaSuccess;
+    cudaError_t refused_ = cudaSuccess;
+};
+
+class fake_event {
+public:
+    cudaEvent_t handle() { return reinterpret_cast<cudaEvent_t>(this); }
+    static fake_event& of(cudaEvent_t handle);
+
+    /// Comes after whatever `stream` was asked for.
+    void record(fake_stream& stream);
+    cudaError_t query();
+
+private:
+    std::mutex mutex_;
+    fake_stream* stream_ = nullptr;
+    std::size_t position_ = 0;
+};
+
+struct fake_counts {
+    int events_alive;        ///< created and not destroyed
+    int calls_in_callbacks;  ///< which CUDA does not allow
+    int queries;             ///< of streams and events
+};
+fake_counts fake_cuda_counts();
+
+}  // namespace coroscope::test
