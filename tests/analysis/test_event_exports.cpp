@@ -99,6 +99,19 @@ event_list sample() {
     return list;
 }
 
+TEST_CASE("an event of another node stands on a lane named after node and thread") {
+    event_list list;
+    const auto here = add_event(list, {.name = "here", .end_ns = 1, .thread = 3});
+    const auto there = add_event(
+        list, {.name = "there", .end_ns = 1, .thread = 3, .node_id = 2, .is_remote = true});
+    CHECK_FALSE(function_event(list, here).is_remote());
+    CHECK(function_event(list, there).is_remote());
+    const std::string text = chrome_text(list);
+    CHECK(text.find(R"("name":"here","pid":1,"tid":3,)") != std::string::npos);
+    CHECK(text.find(R"("name":"there","pid":1,"tid":" node_id:2, thread_id:3 ",)") !=
+          std::string::npos);
+}
+
 void check_same(const event_list& one, const event_list& other, const grouping& by) {
     const auto want = key_averages(one, by);
     const auto got = key_averages(other, by);

@@ -177,6 +177,7 @@ struct event_values {
     std::int64_t node_id = -1;
     activity what = activity::cpu_op;
     bool is_async = false;
+    bool is_remote = false;         ///< of another node: its lane is " node_id:N, thread_id:T "
     std::uint64_t external_id = 0;  ///< an op's own; of a device event and a runtime call, the op's
     std::string_view stack{};
     std::string_view input_shapes{};

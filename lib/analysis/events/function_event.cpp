@@ -188,6 +188,18 @@ std::int64_t function_event::self_device_memory_usage() const {
     return events::saturated_difference(sums().device_memory, sums().children_device_memory);
 }
 
+namespace {
+
+// Lanes of other nodes are named as torch names them, so that none is taken for a thread of this one.
+std::uint32_t lane_of(event_list& to, const event_values& added) {
+    std::string thread = std::to_string(added.thread);
+    if (added.is_remote)
+        thread = " node_id:" + std::to_string(added.node_id) + ", thread_id:" + thread + " ";
+    return to.lane(std::to_string(added.process), thread, added.node_id);
+}
+
+}  // namespace
+
 std::uint32_t add_event(event_list& to, const event_values& added) {
     const bool is_step = added.name.starts_with(step_prefix);
     event_row row;
@@ -195,12 +207,12 @@ std::uint32_t add_event(event_list& to, const event_values& added) {
     row.end_ns = added.end_ns;
     row.name = to.intern(is_step ? "ProfilerStep*" : added.name);
     row.category = to.intern(activity_name(added.what));
-    row.thread =
-        to.lane(std::to_string(added.process), std::to_string(added.thread), added.node_id);
+    row.thread = lane_of(to, added);
     row.what = added.what;
     row.device = is_on_device(added.what) ? device_kind::cuda : device_kind::cpu;
     row.external_id = added.external_id;
     if (added.is_async) row.flags |= row_async;
+    if (added.is_remote) row.flags |= row_remote;
     if (needs_extra(added, is_step)) fill_extra(to, row, added, is_step);
     if (added.cpu_memory != 0 || added.device_memory != 0) {
         to.sums_of(row).cpu_memory = added.cpu_memory;
