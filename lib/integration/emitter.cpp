@@ -33,13 +33,13 @@ void emitter::start() noexcept {
         observer made = kind_.make(options_);
         observer_access::options(made).holds_profiler_slot = kind_.takes_place_of_session;
         handle_ = enter(std::move(made), options_.all_threads, message_);
-        if (active() && kind_.switched != nullptr) kind_.switched(true);
+        if (active() && kind_.switched != nullptr) kind_.switched(true, options_, handle_);
     }
 }
 
 void emitter::stop() noexcept {
     if (!active()) return;
-    if (kind_.switched != nullptr) kind_.switched(false);
+    if (kind_.switched != nullptr) kind_.switched(false, options_, handle_);
     remove_observer(std::exchange(handle_, 0));
 }
 

@@ -6,35 +6,19 @@
 
 #if COROSCOPE_HAS_NVTX
 
-#include <nvtx3/nvToolsExt.h>
-
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "emitted_text.hpp"
-#include "push_stack.hpp"
+#include "nvtx_event.hpp"
+#include "nvtx_tasks.hpp"
 
 namespace coroscope {
 namespace {
 
-nvtxDomainHandle_t domain() noexcept {
-    static const nvtxDomainHandle_t created = nvtxDomainCreateA("coroscope");
-    return created;
-}
-
-nvtxEventAttributes_t attributes_of(const std::string& text) noexcept {
-    nvtxEventAttributes_t attributes{};
-    attributes.version = NVTX_VERSION;
-    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-    attributes.message.ascii = text.c_str();
-    return attributes;
-}
-
-struct nvtx_stack {
-    static void pop() noexcept { nvtxDomainRangePop(domain()); }
-};
-using pushed_scope = push_stack<nvtx_stack>::entry;
+using nvtx::domain;
+using nvtx::pushed_ranges;
 
 class started_range final : public observer_context {
 public:
@@ -48,19 +32,21 @@ private:
 
 class pushed_range final : public observer_context {
 public:
-    explicit pushed_range(const nvtxEventAttributes_t& attributes)
-        : entry_(push_stack<nvtx_stack>::push()) {
+    explicit pushed_range(const nvtxEventAttributes_t& attributes) : entry_(pushed_ranges::push()) {
         nvtxDomainRangePushEx(domain(), &attributes);
     }
-    ~pushed_range() override { push_stack<nvtx_stack>::end(entry_); }
+    ~pushed_range() override { pushed_ranges::end(entry_); }
 
 private:
-    pushed_scope& entry_;
+    pushed_ranges::entry& entry_;
 };
 
 std::unique_ptr<observer_context> begin(const scope_info& scope, const emitted_text& text) {
     const std::string message = text.of(scope);
-    const nvtxEventAttributes_t attributes = attributes_of(message);
+    const std::string_view name(scope.name().data(), scope.name().size());
+    const nvtxEventAttributes_t attributes =
+        nvtx::attributes_of(message.c_str(), name,
+                            scope.where() == nullptr ? "" : scope.where()->category, scope.task());
     if (scope.may_change_threads()) return std::make_unique<started_range>(attributes);
     return std::make_unique<pushed_range>(attributes);
 }
@@ -90,8 +76,15 @@ const emitter_kind& nvtx_emitter() noexcept {
 #else
         nullptr,
 #endif
-        "Coroscope was built without NVTX.", "NVTX annotation context manager is not reentrant",
-        true, nullptr};
+        "Coroscope was built without NVTX.",
+        "NVTX annotation context manager is not reentrant",
+        true,
+#if COROSCOPE_HAS_NVTX
+        nvtx::switch_tasks,
+#else
+        nullptr,
+#endif
+    };
     return kind;
 }
 

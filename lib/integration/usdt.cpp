@@ -85,10 +85,10 @@ observer make_usdt(const emit_options&) {
     return made;
 }
 
-void switch_transitions(bool on) noexcept {
+void switch_transitions(bool on, const emit_options&, observer_handle) noexcept {
     const int before = users.fetch_add(on ? 1 : -1, std::memory_order_relaxed);
-    if (on && before == 0) runtime::set_transition_listener(task_changes);
-    if (!on && before == 1) runtime::set_transition_listener(nullptr);
+    if (on && before == 0) runtime::add_transition_listener(task_changes);
+    if (!on && before == 1) runtime::remove_transition_listener(task_changes);
 }
 
 [[gnu::used]] constinit emit_usdt* for_good = nullptr;

@@ -11,15 +11,16 @@ namespace {
 
 using detail::task_state;
 
-constinit std::atomic<transition_listener> listener{nullptr};
+constinit std::atomic<transition_listener> listeners[2] = {nullptr, nullptr};
 
 // Is there nobody to be told?
 bool is_quiet() noexcept { return !may_track(detail::load_gate()); }
 
 void tell(task_transition what, std::uint64_t task, std::uint64_t other,
           std::uint32_t site) noexcept {
-    const transition_listener told = listener.load(std::memory_order_relaxed);
-    if (told != nullptr) told(what, task, other, site);
+    for (const auto& each : listeners)
+        if (const transition_listener told = each.load(std::memory_order_relaxed))
+            told(what, task, other, site);
 }
 
 void tell_state(std::uint64_t task, async_state state, std::uint32_t await_site) noexcept {
@@ -38,8 +39,18 @@ live_slot* show_at(const task_state& task, async_state state, std::uint32_t awai
 
 }  // namespace
 
-void set_transition_listener(transition_listener next) noexcept {
-    listener.store(next, std::memory_order_relaxed);
+void add_transition_listener(transition_listener listener) noexcept {
+    for (auto& each : listeners) {
+        transition_listener nobody = nullptr;
+        if (each.compare_exchange_strong(nobody, listener, std::memory_order_relaxed)) return;
+    }
+}
+
+void remove_transition_listener(transition_listener listener) noexcept {
+    for (auto& each : listeners) {
+        transition_listener present = listener;
+        each.compare_exchange_strong(present, nullptr, std::memory_order_relaxed);
+    }
 }
 
 void show_spawn(const task_state& task, bool started) noexcept {

@@ -23,8 +23,10 @@ enum class task_transition : std::uint8_t { spawn, resume, suspend, finish };
 /// suspension's, 0 where it is unknown.
 using transition_listener = void (*)(task_transition what, std::uint64_t task, std::uint64_t other,
                                      std::uint32_t site) noexcept;
-/// One at a time; null: nobody listens. It hears of threads whose gate has a reason to be looked at.
-void set_transition_listener(transition_listener listener) noexcept;
+/// It hears of threads whose gate has a reason to be looked at. At most two listen at a time, and a third is not told.
+void add_transition_listener(transition_listener listener) noexcept;
+/// A call may be under way when it returns.
+void remove_transition_listener(transition_listener listener) noexcept;
 
 // Each does nothing where live tasks are not tracked and nobody listens.
 

@@ -21,6 +21,9 @@ void note(std::string call) {
     calls.push_back(std::move(call));
 }
 
+/// Are categories and payloads to be written down, too?
+bool shows_attributes = false;
+
 struct domain_of_test {
     std::string name;
 };
@@ -29,12 +32,23 @@ std::string name_of(nvtxDomainHandle_t domain) {
     return reinterpret_cast<const domain_of_test*>(domain)->name;
 }
 
+std::string text_of(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+    std::string text = name_of(domain) + ": " + attributes->message.ascii;
+    if (!shows_attributes) return text;
+    text += " (category " + std::to_string(attributes->category);
+    if (attributes->payloadType == NVTX_PAYLOAD_TYPE_UNSIGNED_INT64)
+        text += ", payload " + std::to_string(attributes->payload.ullValue);
+    if (attributes->colorType == NVTX_COLOR_ARGB)
+        text += ", colour " + std::to_string(attributes->color);
+    return text + ")";
+}
+
 nvtxDomainHandle_t NVTX_API create(const char* name) {
     note(std::string("domain ") + name);
     return reinterpret_cast<nvtxDomainHandle_t>(new domain_of_test{name});
 }
 int NVTX_API push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
-    note("push " + name_of(domain) + ": " + attributes->message.ascii);
+    note("push " + text_of(domain, attributes));
     return 0;
 }
 int NVTX_API pop(nvtxDomainHandle_t) {
@@ -43,8 +57,11 @@ int NVTX_API pop(nvtxDomainHandle_t) {
 }
 nvtxRangeId_t NVTX_API start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
     const std::uint64_t id = ++last_range;
-    note("start " + std::to_string(id) + " " + name_of(domain) + ": " + attributes->message.ascii);
+    note("start " + std::to_string(id) + " " + text_of(domain, attributes));
     return id;
+}
+void NVTX_API name_category(nvtxDomainHandle_t, std::uint32_t number, const char* name) {
+    if (shows_attributes) note("category " + std::to_string(number) + " is " + name);
 }
 void NVTX_API end(nvtxDomainHandle_t, nvtxRangeId_t id) { note("end " + std::to_string(id)); }
 
@@ -66,6 +83,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
     unsigned size = 0;
     if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0) return 0;
     take_over(table, NVTX_CBID_CORE2_DomainCreateA, create);
+    take_over(table, NVTX_CBID_CORE2_DomainNameCategoryA, name_category);
     take_over(table, NVTX_CBID_CORE2_DomainRangePushEx, push);
     take_over(table, NVTX_CBID_CORE2_DomainRangePop, pop);
     take_over(table, NVTX_CBID_CORE2_DomainRangeStartEx, start);
@@ -73,9 +91,10 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
     return 1;
 }
 
-/// Takes the calls so far; ranges count from 1 again.
-void take_nvtx_calls(std::vector<std::string>& into) {
+/// Takes the calls so far; ranges count from 1 again. From now on with or without categories, colours and payloads.
+void take_nvtx_calls(std::vector<std::string>& into, bool with_attributes) {
     const std::lock_guard lock(mutex);
+    shows_attributes = with_attributes;
     into.swap(calls);
     calls.clear();
     last_range = 0;

@@ -4,11 +4,9 @@
 
 #include <coroscope/integration/nvtx.hpp>
 
-#include <dlfcn.h>
-
-#include <cstdlib>
 #include <thread>
 
+#include "nvtx_calls.hpp"
 #include "observing.hpp"
 #include "support/awaitables.hpp"
 #include "support/foreign.hpp"
@@ -17,29 +15,6 @@ using namespace coroscope;
 using namespace coroscope::test;
 
 namespace {
-
-using take_calls = void (*)(std::vector<std::string>&);
-
-// NVTX reads the variable at the first call of the process.
-const bool tool_is_named = ::setenv("NVTX_INJECTION64_PATH", NVTX_INJECTION, 1) == 0;
-
-lines calls() {
-    static void* const tool = ::dlopen(NVTX_INJECTION, RTLD_NOW);
-    REQUIRE(tool_is_named);
-    REQUIRE(tool != nullptr);
-    lines found;
-    reinterpret_cast<take_calls>(::dlsym(tool, "take_nvtx_calls"))(found);
-    return found;
-}
-
-/// The domain is made once in the process.
-void make_domain() {
-    const emit_nvtx emit;
-    {
-        COROSCOPE("first");
-    }
-    calls();
-}
 
 foreign::manual<foreign::plain> in_frame(slot& at) {
     COROSCOPE("in frame");
@@ -55,60 +30,60 @@ TEST_SUITE("nvtx") {
         {
             COROSCOPE("one");
         }
-        const lines found = calls();
+        const lines found = nvtx_calls();
         REQUIRE_FALSE(found.empty());
         CHECK((found.front() == "domain coroscope" || found.front() == "push coroscope: one"));
         {
             COROSCOPE("two");
         }
-        CHECK(calls() == lines{"push coroscope: two", "pop"});
+        CHECK(nvtx_calls() == lines{"push coroscope: two", "pop"});
     }
 
     TEST_CASE("scopes on the stack are pushed and popped") {
-        make_domain();
+        make_nvtx_domain();
         const emit_nvtx emit;
         {
             COROSCOPE("outer");
             const record_function user("user");
             COROSCOPE("inner");
         }
-        CHECK(calls() == lines{"push coroscope: outer", "push coroscope: user",
-                               "push coroscope: inner", "pop", "pop", "pop"});
+        CHECK(nvtx_calls() == lines{"push coroscope: outer", "push coroscope: user",
+                                    "push coroscope: inner", "pop", "pop", "pop"});
     }
 
     TEST_CASE(
         "ranges, and scopes in a coroutine's frame, are started and ended, on whatever thread") {
-        make_domain();
+        make_nvtx_domain();
         const emit_nvtx emit{{.all_threads = true}};
         const range upload("upload");
         std::thread([upload] { upload.end(); }).join();
-        CHECK(calls() == lines{"start 1 coroscope: upload", "end 1"});
+        CHECK(nvtx_calls() == lines{"start 1 coroscope: upload", "end 1"});
         slot at;
         auto frame = in_frame(at);
         frame.resume();
         std::thread([&at] { at.resume(); }).join();
-        CHECK(calls() == lines{"start 1 coroscope: in frame", "end 1"});
+        CHECK(nvtx_calls() == lines{"start 1 coroscope: in frame", "end 1"});
     }
 
     TEST_CASE("a pushed range that ends elsewhere is popped by its thread, and nobody else's in "
               "its place") {
-        make_domain();
+        make_nvtx_domain();
         const emit_nvtx emit;
         {
             record_function left("left");
             const range shared_end("shared");
             std::thread([&left] { left.end(); }).join();
-            CHECK(calls() == lines{"push coroscope: left", "start 1 coroscope: shared"});
+            CHECK(nvtx_calls() == lines{"push coroscope: left", "start 1 coroscope: shared"});
             {
                 COROSCOPE("next");
             }
-            CHECK(calls() == lines{"pop", "push coroscope: next", "pop"});
+            CHECK(nvtx_calls() == lines{"pop", "push coroscope: next", "pop"});
         }
-        CHECK(calls() == lines{"end 1"});
+        CHECK(nvtx_calls() == lines{"end 1"});
     }
 
     TEST_CASE("what begins before or after is not shown, and what began has its end") {
-        make_domain();
+        make_nvtx_domain();
         {
             COROSCOPE("before");
             emit_nvtx emit;
@@ -120,16 +95,16 @@ TEST_SUITE("nvtx") {
             }
             open.reset();
         }
-        CHECK(calls() == lines{"start 1 coroscope: open", "end 1"});
+        CHECK(nvtx_calls() == lines{"start 1 coroscope: open", "end 1"});
     }
 
     TEST_CASE("another thread's scopes are shown only where all threads are asked for, or work was "
               "started") {
-        make_domain();
+        make_nvtx_domain();
         const emit_nvtx emit;
         std::thread([] { COROSCOPE("other"); }).join();
         std::thread(propagate([] { COROSCOPE("started"); })).join();
-        CHECK(calls() == lines{"push coroscope: started", "pop"});
+        CHECK(nvtx_calls() == lines{"push coroscope: started", "pop"});
     }
 
     TEST_CASE("entered twice it says that it is not reentrant, and stays on") {
@@ -140,7 +115,7 @@ TEST_SUITE("nvtx") {
     }
 
     TEST_CASE("it can be stopped and started again") {
-        make_domain();
+        make_nvtx_domain();
         emit_nvtx emit;
         emit.stop();
         {
@@ -151,7 +126,7 @@ TEST_SUITE("nvtx") {
         {
             COROSCOPE("on");
         }
-        CHECK(calls() == lines{"push coroscope: on", "pop"});
+        CHECK(nvtx_calls() == lines{"push coroscope: on", "pop"});
     }
 
     TEST_CASE("it shares the thread's slot with profile, both ways") {
@@ -190,7 +165,7 @@ TEST_SUITE("nvtx") {
     }
 
     TEST_CASE("disabled it does nothing, and is not refused anything") {
-        make_domain();
+        make_nvtx_domain();
         emit_nvtx emit{{.enabled = false}};
         emit.start();
         {
@@ -198,11 +173,11 @@ TEST_SUITE("nvtx") {
         }
         CHECK_FALSE(emit.active());
         CHECK(std::string(emit.message()).empty());
-        CHECK(calls().empty());
+        CHECK(nvtx_calls().empty());
     }
 
     TEST_CASE("a place in a sequence is shown") {
-        make_domain();
+        make_nvtx_domain();
         const emit_nvtx emit;
         const deferred work = defer();
         {
@@ -211,14 +186,14 @@ TEST_SUITE("nvtx") {
         {
             const record_function backward("PowBackward0", work);
         }
-        const lines found = calls();
+        const lines found = nvtx_calls();
         REQUIRE(found.size() == 4);
         CHECK(found[0] == "push coroscope: pow, seq = 4");
         CHECK(found[2] == "push coroscope: PowBackward0, seq = " + std::to_string(work.number));
     }
 
     TEST_CASE("with shapes it shows ids, sizes, and which operation gave each input") {
-        make_domain();
+        make_nvtx_domain();
         const emit_nvtx emit{{.record_shapes = true}};
         const std::vector<float> left(6);
         std::vector<float> product;
@@ -238,7 +213,7 @@ TEST_SUITE("nvtx") {
         {
             COROSCOPE("bare");
         }
-        const lines found = calls();
+        const lines found = nvtx_calls();
         REQUIRE(found.size() == 6);
         CHECK(found[0] == "push coroscope: mul, op_id = " + id +
                               ", sizes = [[6], []], input_op_ids = [(0,-1), (0,-1)]");
@@ -248,11 +223,11 @@ TEST_SUITE("nvtx") {
     }
 
     TEST_CASE("without shapes there are neither ids nor sizes") {
-        make_domain();
+        make_nvtx_domain();
         const emit_nvtx emit;
         {
             COROSCOPE_ARGS("add", std::vector<int>(3));
         }
-        CHECK(calls() == lines{"push coroscope: add", "pop"});
+        CHECK(nvtx_calls() == lines{"push coroscope: add", "pop"});
     }
 }

@@ -20,6 +20,7 @@ struct emit_options {
     bool record_shapes =
         false;                 ///< show inputs: their sizes and the operations that they come from
     bool all_threads = false;  ///< of the whole process, not of this thread and what it starts
+    bool tasks = false;        ///< NVTX: show tasks that are spawned, too
 };
 
 namespace detail {
@@ -30,7 +31,8 @@ struct emitter_kind {
     const char* absent;
     const char* entered_twice;
     bool takes_place_of_session;
-    void (*switched)(bool on);  ///< what else is to be done; may be null
+    /// What else is to be done; may be null.
+    void (*switched)(bool on, const emit_options& options, observer_handle handle) noexcept;
 };
 
 }  // namespace detail

@@ -10,6 +10,12 @@
 // record_shapes also ", op_id = N", ", sizes = [[2, 3], []]" and ", input_op_ids = [(1,0), (0,-1)]": for each input
 // the operation that gave it as an output, and as which one; (0,-1) is unknown.
 //
+// A range has its site's category, a colour that follows from that (else from its name), and the task's id as payload.
+//
+// With `.tasks = true` each task that is spawned meanwhile is shown, too, in the category "task": from its spawn to its
+// end as a range of its own, which crosses threads, and while it runs as a pushed range of the thread that runs it. Both bear
+// the name of its spawn site. What is shown when the emitter stops ends there.
+//
 // Coroscope needs NVTX's headers when it is built, and message() says where it had none. Programs need nothing.
 
 #include <coroscope/integration/emitter.hpp>
