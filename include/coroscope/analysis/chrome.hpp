@@ -7,7 +7,9 @@
 // tasks. The second holds the tasks, each on a lane of its spawn site from its first wake to its
 // end, with its in-frame scopes inside, and innermost its awaits and the times it was queued; lanes
 // are used again by later tasks. Arrows lead from a spawn and from a wake to the slice that
-// followed. What does not nest on its lane goes to a lane beside it: two complete events never
+// followed. Behind these two each device is a process, with a lane per stream; arrows lead from a
+// call to what it asked for, and from the last thing that a task waited for to the slice in which it
+// went on. What does not nest on its lane goes to a lane beside it: two complete events never
 // overlap on one lane.
 //
 // The writer streams: it holds a buffer of 1 MiB and, beside the loaded trace, a few bytes per task
@@ -32,6 +34,7 @@ struct chrome_totals {
     std::uint64_t slices = 0;
     std::uint64_t tasks = 0;
     std::uint64_t awaits = 0;
+    std::uint64_t device_activities = 0;
     std::uint64_t flows = 0;
     std::uint64_t left_out = 0;  ///< overlapped more than the lanes beside could take
 };

@@ -44,11 +44,16 @@ chrome_events::chrome_events(const trace& from, const byte_sink& sink)
       thread_tids_(tids_of(from.threads)),
       lane_of_task_(from.tasks.size(), none),
       lanes_of_site_(from.sites.size() + 1),
-      flow_to_slice_(from.slices.size()) {
-    // Viewers show the id beside the name, so the tasks have a short one.
-    const std::uint32_t tasks_pid = from.process_id == 1 ? 2 : 1;
-    heads_[0] = "{\"pid\":" + std::to_string(from.process_id) + ",\"tid\":";
-    heads_[1] = "{\"pid\":" + std::to_string(tasks_pid) + ",\"tid\":";
+      beside_(static_cast<std::size_t>(process::devices) + from.devices.size() + 1),
+      flow_to_slice_(from.slices.size()),
+      flow_to_activity_(from.device_activities.size()) {
+    const auto head_of = [](std::uint32_t pid) {
+        return "{\"pid\":" + std::to_string(pid) + ",\"tid\":";
+    };
+    heads_.push_back(head_of(from.process_id));
+    // Viewers show the id beside the name, so the tasks and the devices have short ones.
+    for (std::uint32_t pid = 1; heads_.size() < beside_.size(); ++pid)
+        if (pid != from.process_id) heads_.push_back(head_of(pid));
 }
 
 void chrome_events::write_slice(std::uint32_t index) {

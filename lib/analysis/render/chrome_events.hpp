@@ -4,9 +4,12 @@
 // The events of a Chrome trace: which lane each span of the model goes to, and what is said of it.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <coroscope/analysis/chrome.hpp>
@@ -54,17 +57,19 @@ public:
     [[nodiscard]] static span span_of(const slice& run);
     [[nodiscard]] static span span_of(const event& scope);
     [[nodiscard]] span span_of(const await_info& await) const;
+    [[nodiscard]] static span span_of(const device_activity& activity);
 
     void begin();
-    /// A mark at each spawn and wake from which an arrow leads. Before the spans: these then know
-    /// which of the slices an arrow leads to.
+    /// A mark at each spawn, wake and call from which an arrow leads. Before the spans: these then know
+    /// which of them an arrow leads to.
     void write_flow_sources();
 
-    // The spans, by (start ascending, end descending) over all four kinds.
+    // The spans, by (start ascending, end descending) over all kinds.
     void write_task(std::uint32_t index);
     void write_slice(std::uint32_t index);
     void write_scope(std::uint32_t index);
     void write_await(std::uint32_t index);
+    void write_device_activity(std::uint32_t index);
 
     /// Closes the document. False where any of it could not be written.
     bool end();
@@ -73,7 +78,8 @@ public:
     [[nodiscard]] const chrome_totals& totals() const noexcept { return totals_; }
 
 private:
-    enum class process : std::uint8_t { threads, tasks };
+    /// Behind the tasks stand the devices, as in the model, and one for activities that name none.
+    enum class process : std::uint32_t { threads, tasks, devices };
 
     /// A lane as the viewer knows it.
     struct place {
@@ -84,6 +90,12 @@ private:
     struct task_lane {
         lane spans;
         std::uint32_t owner = none;
+    };
+
+    struct stream_lane {
+        lane spans;
+        place where;
+        std::uint32_t number;
     };
 
     /// The lanes of the tasks that one site spawns.
@@ -98,6 +110,10 @@ private:
     [[nodiscard]] std::optional<place> place_on_thread(std::uint32_t thread, const span& what);
     [[nodiscard]] std::optional<place> place_on_task(std::uint32_t task, const span& what,
                                                      inside room);
+    [[nodiscard]] std::optional<place> place_on_stream(const device_activity& activity,
+                                                       const span& what);
+    [[nodiscard]] stream_lane& lane_of_stream(const device_activity& activity);
+    [[nodiscard]] process process_of(const device_activity& activity) const;
     [[nodiscard]] std::optional<place> place_beside(process in, std::uint32_t owner,
                                                     const span& what, inside room);
 
@@ -116,23 +132,38 @@ private:
     void write_task_id(argument_list& arguments, std::string_view key, std::uint32_t task) const;
     void write_flow_source(std::uint32_t thread, std::int64_t time_ns, std::uint32_t task,
                            std::uint32_t to, std::string_view name);
+    bool write_flow_mark(const place& where, std::int64_t time_ns, std::int64_t leads_to_ns,
+                         std::uint32_t task, std::uint64_t id, std::string_view name);
     void write_flows_to(std::uint32_t task);
+    void write_launch(std::uint32_t index);
+    void find_resumed();
+    [[nodiscard]] std::uint32_t last_of(const device_wait& wait, std::int64_t resume_ns) const;
+    [[nodiscard]] std::uint32_t slice_from(std::uint32_t task, std::int64_t time_ns) const;
+    void write_resumed(std::uint32_t index, const place& where);
+    void write_device_arguments(const device_activity& activity);
     void write_losses();
 
     const trace& from_;
     chrome_writer out_;
     chrome_text text_;
     chrome_totals totals_;
-    std::string heads_[2];            ///< an event's first members, by process
+    std::vector<std::string> heads_;  ///< an event's first members, by process
     std::vector<lane> thread_lanes_;  ///< by thread, and one for what names no thread
     std::vector<std::uint32_t> thread_tids_;
     std::vector<task_lane> task_lanes_;
     std::vector<std::uint32_t> lane_of_task_;
     std::vector<site_lanes> lanes_of_site_;  ///< by spawn site, and one for the unknown site
     std::uint32_t sites_with_lanes_ = 0;
-    side_lanes beside_[2];             ///< by process
+    std::vector<side_lanes> beside_;   ///< by process
     std::vector<bool> flow_to_slice_;  ///< by slice: an arrow ends there; its id is the index + 1
     std::uint64_t apart_ = 0;          ///< events written as begin and end
+    std::map<std::tuple<process, std::uint32_t, std::uint32_t>, stream_lane>
+        streams_;                                ///< by process, context and stream
+    std::map<process, std::uint32_t> contexts_;  ///< the first of each device
+    /// By activity: an arrow ends there. Ids of arrows go on behind those of the slices.
+    std::vector<bool> flow_to_activity_;
+    /// What was the last that a wait waited for: indices of activity and wait, in order.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> resumed_;
 };
 
 }  // namespace coroscope::analysis::render

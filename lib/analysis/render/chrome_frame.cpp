@@ -31,6 +31,10 @@ span chrome_events::span_of(const slice& run) { return sane(run.start_ns, run.en
 
 span chrome_events::span_of(const event& scope) { return sane(scope.start_ns, scope.end_ns); }
 
+span chrome_events::span_of(const device_activity& activity) {
+    return sane(activity.start_ns, activity.end_ns);
+}
+
 span chrome_events::span_of(const await_info& await) const {
     if (await.resume_ns) return sane(await.suspend_ns, *await.resume_ns);
     const bool known = await.task < from_.tasks.size();
@@ -54,6 +58,9 @@ void chrome_events::begin() {
 void chrome_events::write_flow_sources() {
     for (std::uint32_t task = 0; task < from_.tasks.size() && !failed(); ++task)
         write_flows_to(task);
+    for (std::uint32_t at = 0; at < from_.device_activities.size() && !failed(); ++at)
+        write_launch(at);
+    find_resumed();
 }
 
 /// Spawn to first slice, and each wake to the slice that began with its resume.
@@ -78,24 +85,30 @@ void chrome_events::write_flows_to(std::uint32_t index) {
     }
 }
 
-/// A complete event of no length. An arrow bound to such an event starts at its time and on its
-/// lane in every viewer; one that starts inside a longer event does not.
 void chrome_events::write_flow_source(std::uint32_t thread, std::int64_t time_ns,
                                       std::uint32_t task, std::uint32_t to, std::string_view name) {
     if (thread >= from_.threads.size() || to >= from_.slices.size() || flow_to_slice_[to]) return;
+    flow_to_slice_[to] =
+        write_flow_mark({process::threads, thread_tids_[thread]}, time_ns,
+                        span_of(from_.slices[to]).start_ns, task, std::uint64_t{to} + 1, name);
+}
+
+/// A complete event of no length. An arrow bound to such an event starts at its time and on its
+/// lane in every viewer; one that starts inside a longer event does not. False: there is no arrow.
+bool chrome_events::write_flow_mark(const place& where, std::int64_t time_ns,
+                                    std::int64_t leads_to_ns, std::uint32_t task, std::uint64_t id,
+                                    std::string_view name) {
     // Of events at one time Perfetto takes the longer first, here the slice before what led to it,
     // and then loses the arrow. A hand-over therefore stands at the last nanosecond of the slice
     // that made it.
-    const std::int64_t start_ns = span_of(from_.slices[to]).start_ns;
-    if (time_ns == start_ns) --time_ns;
-    if (time_ns > start_ns || time_ns < 0) return;
-    flow_to_slice_[to] = true;
-    open_complete({process::threads, thread_tids_[thread]}, {time_ns, time_ns}, name,
-                  ",\"cat\":\"flow\"");
+    if (time_ns == leads_to_ns) --time_ns;
+    if (time_ns > leads_to_ns || time_ns < 0) return false;
+    open_complete(where, {time_ns, time_ns}, name, ",\"cat\":\"flow\"");
     argument_list arguments(out_);
     write_task_id(arguments, "\"task\":", task);
-    out_.raw("},\"flow_out\":true,\"bind_id\":").id(std::uint64_t{to} + 1).raw("}");
+    out_.raw("},\"flow_out\":true,\"bind_id\":").id(id).raw("}");
     ++totals_.flows;
+    return true;
 }
 
 bool chrome_events::end() {
