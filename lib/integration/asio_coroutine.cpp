@@ -40,7 +40,7 @@ void install_late(tracked_task& running) noexcept {
     drop_carried(running.carried);
     running.carried = retain_carried(this_thread.carried);
     detail::set_flags(running, detail::task_installed);
-    detail::install(mark_here(running.task), running.carried, &running);
+    detail::go_on_with({mark_here(running.task), running.carried, &running});
     ++innermost().depth;
 }
 
@@ -152,11 +152,12 @@ void end_suspension(std::uint32_t site) noexcept {
     suspension& ended = here.suspending;
     const std::uint64_t task = ended.task;
     ended.task = 0;
-    if (load_gate() != 0 && ended.ticks != 0)
+    const std::int32_t gate = load_gate();
+    if (gate != 0 && ended.ticks != 0)
         if (char* at = reserve())
             write_record(at, ended.ticks, make_tag(record_kind::suspend, site, 0), task,
                          task_of(ended.before.mark));
-    if (may_track(load_gate())) show_suspended(task, site);
+    if (may_track(gate)) show_suspended(task, site);
     detail::restore(ended.before);
 }
 
@@ -165,8 +166,9 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexc
     // The task's session comes first and the task itself last: a chunk that the record opens names
     // what ran before.
     if (this_thread.carried != entered.carried) detail::rebind(entered.carried);
-    if (may_track(load_gate())) show_running(entered.task);
-    if (load_gate() != 0) {
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) show_running(entered.task);
+    if (gate != 0) {
         const std::uint64_t ticks = now();
         if (char* at = reserve_for(entered)) {
             if (wake != 0) {

@@ -61,6 +61,7 @@ void record_scope() noexcept {
 
 void record_await() noexcept {
     detail::task_state task{};
+    task.task = detail::new_task_id();
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
     task.carried = this_thread.carried;
     const detail::resumer outside = detail::current_resumer();

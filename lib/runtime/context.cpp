@@ -34,8 +34,7 @@ std::uint64_t carried_by(const context& next) noexcept {
 }
 
 void install_context(const context& next, detail::task_state* frame) noexcept {
-    const std::uint64_t thread = this_thread.mark & detail::mark_thread_mask;
-    detail::install((next.task << trace::mark_thread_bits) | thread, carried_by(next), frame);
+    detail::go_on_with({next.task << trace::mark_thread_bits, carried_by(next), frame});
 }
 
 // The session changes before the record is written and the task after it: a chunk that the record

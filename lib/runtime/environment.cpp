@@ -7,6 +7,7 @@
 //   COROSCOPE_LIMIT=bytes      bound of the trace
 //   COROSCOPE_ARGUMENTS=1, _SHAPES=1, _FLOPS=1, _MEMORY=1, _STACKS=1, _MODULES=1
 //                              what profile_options asks for by record_arguments and those after it
+//   COROSCOPE_DEVICE=cuda      records what GPUs do, too: integration/cuda.hpp
 //   COROSCOPE_LIVE=1           tracks live tasks: async_stack.hpp
 //   COROSCOPE_ANOMALY=1        reports tasks that fail on stderr: anomaly.hpp
 //   COROSCOPE_USDT=1           shows scopes and tasks as probes: integration/usdt.hpp
@@ -109,6 +110,8 @@ void record_from_environment() noexcept {
     options.policy = policy_from(::secure_getenv("COROSCOPE_POLICY"));
     for (const auto& each : switches)
         options.*each.option = equal(::secure_getenv(each.variable), "1");
+    if (const char* device = ::secure_getenv("COROSCOPE_DEVICE"))
+        options.use_device = *device == '\0' ? nullptr : device;
     if (const char* limit = ::secure_getenv("COROSCOPE_LIMIT")) {
         char* end = nullptr;
         const unsigned long long bytes = std::strtoull(limit, &end, 10);

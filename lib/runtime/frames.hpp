@@ -9,6 +9,8 @@
 #include <coroscope/fiber.hpp>
 #include <coroscope/trace/format.hpp>
 
+#include "devices.hpp"
+
 namespace coroscope::detail {
 
 /// Writes one transition of a task that runs on this thread or is about to; announces it if need be.
@@ -20,6 +22,18 @@ std::uint32_t spawn_site_id(const task_state& task) noexcept;
 
 /// Tells that scopes belong to this context from here on.
 void record_context(const resumer& next, std::uint64_t previous) noexcept;
+
+/// The thread does this from here on. It may have been registered since that was put down: its own part of the
+/// mark stays.
+[[gnu::always_inline]] inline void go_on_with(const resumer& next) noexcept {
+    const std::uint64_t mark = this_thread.mark;
+    this_thread.mark = mark ^ ((mark ^ next.mark) & ~mark_thread_mask);
+    this_thread.frame = next.frame;
+    if (this_thread.carried != next.carried) [[unlikely]]
+        return runtime::rebind_and_follow(next.carried);
+    if (runtime::devices_follow()) [[unlikely]]
+        runtime::follow_current_task();
+}
 
 /// Exchanges what an integration keeps per thread, though it belongs to the stack that the thread runs.
 void swap_stack_place(stack_place& place) noexcept;

@@ -2,6 +2,8 @@
 
 // Threads' gates: which sessions they open for, and how they are closed.
 
+#include <sched.h>
+
 #include <mutex>
 
 #include "clock.hpp"
@@ -36,6 +38,7 @@ std::int32_t session_gate(const session& recording) noexcept {
         (recording.features.load(std::memory_order_relaxed) & trace::feature_stacks) != 0;
     return (recording.task_table ? detail::gate_task_table : 0) |
            (stacks ? detail::gate_stacks : 0) |
+           (recording.devices.load(std::memory_order_acquire) ? detail::gate_devices : 0) |
            (tick_source() == trace::clock_source::monotonic_ns ? detail::gate_slow_clock : 0);
 }
 
@@ -62,6 +65,18 @@ void cut_off(std::uint32_t generation) noexcept {
             change_gate(thread, 0, detail::gate_global);
         __atomic_store_n(&thread.limit, nullptr, __ATOMIC_SEQ_CST);  // pairs with set_cursor()
     }
+}
+
+void wait_until_unused(std::uint32_t generation) noexcept {
+    const auto used = [generation] {
+        const std::lock_guard lock(registry_mutex());
+        for (const thread_record* record = first_thread(); record != nullptr;
+             record = record->next) {
+            if (record->busy.load(std::memory_order_seq_cst) == generation) return true;
+        }
+        return false;
+    };
+    while (used()) sched_yield();
 }
 
 }  // namespace coroscope::runtime

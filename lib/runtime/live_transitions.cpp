@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "devices.hpp"
 #include "frames.hpp"
 #include "live_tasks.hpp"
 
@@ -23,9 +24,14 @@ void tell(task_transition what, std::uint64_t task, std::uint64_t other,
             told(what, task, other, site);
 }
 
+void tell_runs(std::uint64_t task) noexcept {
+    tell(task_transition::resume, task, 0, 0);
+    if ((detail::load_gate() & detail::gate_devices) != 0) follow_task(task);
+}
+
 void tell_state(std::uint64_t task, async_state state, std::uint32_t await_site) noexcept {
     if (state == async_state::suspended) return tell(task_transition::suspend, task, 0, await_site);
-    tell(task_transition::resume, task, 0, 0);
+    tell_runs(task);
 }
 
 live_origin origin_of(const task_state& task) noexcept {
@@ -57,7 +63,7 @@ void show_spawn(const task_state& task, bool started) noexcept {
     if (is_quiet()) return;
     const live_origin origin = origin_of(task);
     tell(task_transition::spawn, origin.task, origin.parent, origin.spawn_site);
-    if (started) tell(task_transition::resume, origin.task, 0, 0);
+    if (started) tell_runs(origin.task);
     if (!tracks_live()) return;
     add_live(origin, started ? async_state::running : async_state::spawned, live_now());
 }
@@ -73,7 +79,7 @@ void show_end(const task_state& task) noexcept { show_ended(task.task); }
 void show_transfer(const task_state& awaiter, const task_state& awaited) noexcept {
     if (is_quiet()) return;
     tell(task_transition::suspend, awaiter.task, 0, awaiter.await_site);
-    tell(task_transition::resume, awaited.task, 0, 0);
+    tell_runs(awaited.task);
     if (!tracks_live()) return;
     const std::int64_t now_ns = live_now();
     show_at(awaiter, async_state::suspended, awaiter.await_site, now_ns);
@@ -103,7 +109,7 @@ void show_suspended(std::uint64_t task, std::uint32_t await_site) noexcept {
 // The await that it was suspended in stays: it came back from there.
 void show_running(std::uint64_t task) noexcept {
     if (is_quiet()) return;
-    tell(task_transition::resume, task, 0, 0);
+    tell_runs(task);
     if (!tracks_live()) return;
     live_task known{};
     const std::uint32_t last = read_live(task, known) ? known.await_site : 0;

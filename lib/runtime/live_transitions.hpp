@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the table of live tasks and a tool's probes are told of a task's transitions: the other half of
+// What the table of live tasks, a tool's probes and the recorder of devices are told of a task's transitions: the other half of
 // task_recording.cpp. A task that the table does not know is taken in at whatever transition comes first. Out of line, so that a
 // transition that is only recorded has no more of it than the test of its gate.
 
@@ -12,9 +12,9 @@
 
 namespace coroscope::runtime {
 
-/// Is the table to be told, by a gate that is loaded already? If only to find out.
+/// Is anybody to be told, by a gate that is loaded already? If only to find out.
 [[gnu::always_inline]] inline bool may_track(std::int32_t gate) noexcept {
-    return (gate & (detail::gate_live | detail::gate_careful)) != 0;
+    return (gate & (detail::gate_live | detail::gate_devices | detail::gate_careful)) != 0;
 }
 
 enum class task_transition : std::uint8_t { spawn, resume, suspend, finish };

@@ -2,7 +2,6 @@
 #include "registry.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <new>
 
 #include "clock.hpp"
+#include "devices.hpp"
 #include "live_tasks.hpp"
 #include "observer_registry.hpp"
 #include "recorder.hpp"
@@ -341,11 +341,13 @@ void update_gate(thread_state& thread) noexcept {
     if (register_thread(thread) == nullptr) return;
     const session* own = find_session(carried_session(thread.carried));
     const bool collecting = own != nullptr && own->collecting.load(std::memory_order_acquire);
+    const std::int32_t before = load_gate();
     if (collecting) {
         change_gate(thread, gate_local | session_gate(*own), 0);
     } else {
         change_gate(thread, 0, gate_local);
     }
+    if (((before | load_gate()) & gate_devices) != 0) follow_current_task();
     if (own == nullptr) own = find_session(global.load(std::memory_order_acquire));
     if (own != nullptr && own->generation.load(std::memory_order_relaxed) == thread.bound_session) return;
     if (thread.record->current != nullptr) thread.record->current->cursor = thread.cursor;
@@ -361,17 +363,6 @@ char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept {
     return refill_sized(thread, bytes + limit_distance, 1);
 }
 
-void wait_until_unused(std::uint32_t generation) noexcept {
-    const auto used = [generation] {
-        const std::lock_guard lock(mutex);
-        for (const thread_record* record = threads; record != nullptr; record = record->next) {
-            if (record->busy.load(std::memory_order_seq_cst) == generation) return true;
-        }
-        return false;
-    };
-    while (used()) sched_yield();
-}
-
 void reset_after_fork() noexcept {
     for (session& each : sessions) {
         if (each.generation.load(std::memory_order_relaxed) == 0) continue;
@@ -380,6 +371,7 @@ void reset_after_fork() noexcept {
         each.store = nullptr;
         each.generation.store(0, std::memory_order_relaxed);
     }
+    forget_devices();
     global.store(0, std::memory_order_relaxed);
     thread_state& thread = this_thread;
     threads = thread.record == &gone ? nullptr : thread.record;

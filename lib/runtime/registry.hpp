@@ -37,6 +37,7 @@ struct session {
     std::atomic<std::uint64_t> start_ticks{0};
     std::atomic<bool> record_arguments{false};
     std::atomic<bool> task_table{false};
+    std::atomic<bool> devices{false};         ///< it records devices, too
     std::atomic<std::uint64_t> features{0};   ///< trace::session_features
     std::atomic<bool> collecting{true};       ///< toggled while it is live
     std::atomic<std::uint32_t> toggles{0};    ///< threads open a chunk after each

@@ -9,6 +9,7 @@
 
 #include "calibration.hpp"
 #include "clock.hpp"
+#include "devices.hpp"
 #include "notes.hpp"
 #include "program_faults.hpp"
 #include "registry.hpp"
@@ -105,6 +106,7 @@ void fill_header(trace::file_header& header, const profile_options& options) noe
 void go_live(session& slot, const profile_options& options, chunk_store* store) noexcept {
     const std::uint32_t generation = ++last_generation;
     slot.store = store;
+    slot.devices.store(false, std::memory_order_relaxed);
     slot.record_arguments.store(options.record_arguments, std::memory_order_relaxed);
     slot.features.store(asked_for(options), std::memory_order_relaxed);
     slot.collecting.store(true, std::memory_order_relaxed);
@@ -163,13 +165,14 @@ start_result start_session(const profile_options& options) noexcept {
     }
     fill_header(store->header(), options);
     go_live(*slot, options, store);
-    return {slot->generation.load(std::memory_order_relaxed), device_warning(options), 0};
+    return {slot->generation.load(std::memory_order_relaxed), start_devices(*slot, options), 0};
 }
 
 void toggle_collection(std::uint32_t generation, bool enabled) noexcept {
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
     if (slot == nullptr || slot->collecting.load(std::memory_order_relaxed) == enabled) return;
+    if (!enabled) flush_devices(*slot);
     slot->toggles.fetch_add(1, std::memory_order_release);  // pairs with who opens a chunk
     slot->collecting.store(enabled, std::memory_order_seq_cst);
     if (!enabled) return cut_off(generation);
@@ -180,6 +183,7 @@ trace::buffer stop_session(std::uint32_t generation) noexcept {
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
     if (slot == nullptr) return {};
+    stop_devices(*slot);
     {
         // Whoever defines a site in the live stores is done with this one when we go on.
         const std::lock_guard definitions(sites_mutex());

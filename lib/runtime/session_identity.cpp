@@ -61,13 +61,4 @@ void identify(trace::file_header& header, const profile_options& options) noexce
     write_trace_id(header, options);
 }
 
-const char* device_warning(const profile_options& options) noexcept {
-    if (options.use_device == nullptr) return "";
-    for (const char* known : {"cuda", "xpu", "mtia", "hpu", "privateuse1"}) {
-        if (std::strcmp(options.use_device, known) == 0)
-            return "No recorder for that device is present: device events are not recorded.";
-    }
-    return "use_device is none of cuda, xpu, mtia, hpu, privateuse1: no device is recorded.";
-}
-
 }  // namespace coroscope::runtime

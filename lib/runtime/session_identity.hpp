@@ -14,7 +14,4 @@ std::uint64_t asked_for(const profile_options& options) noexcept;
 /// Fills in process, session, trace id and node, and what was asked for.
 void identify(trace::file_header& header, const profile_options& options) noexcept;
 
-/// Why a session will not record the device that its options name: a literal, empty where they name none.
-const char* device_warning(const profile_options& options) noexcept;
-
 }  // namespace coroscope::runtime

@@ -246,6 +246,18 @@ site* intern_operation(const char* type, const char* operation, const void* loca
     return made;
 }
 
+site* intern_name(std::string_view name) noexcept {
+    const std::lock_guard lock(mutex);
+    const string_entry* label = intern(name);
+    if (label == nullptr) return nullptr;
+    const void* key = interned_key(label, site_kind::operation);
+    if (site* found = find_interned(key)) return found;
+    auto* made = make_site(label->text, std::source_location(), site_kind::operation);
+    if (made == nullptr || !put_interned(key, made)) return nullptr;
+    register_locked(*made);
+    return made;
+}
+
 void define_all_sites(chunk_store& store) noexcept {
     const std::lock_guard lock(mutex);
     for (string_entry* bucket : string_table) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <string_view>
 
 #include <coroscope/site.hpp>
 
@@ -47,6 +48,10 @@ site* intern_location(const void* location, site_kind kind) noexcept;
 /// null where that is unknown.
 site* intern_operation(const char* type, const char* operation,
                        const void* location = nullptr) noexcept;
+
+/// The site of kind operation with this name, by its content; cut at trace::payload_limit. Null when memory or room
+/// for sites is short, or the name is empty. Takes a lock.
+site* intern_name(std::string_view name) noexcept;
 
 /// Held while a site gets its id and its definition goes to the live stores.
 std::mutex& sites_mutex() noexcept;

@@ -330,11 +330,7 @@ void destroy_active(task_state& task) noexcept {
     if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);
 }
 
-// The thread may have been registered since `before` was taken: its own part of the mark stays.
-void restore(const resumer& before) noexcept {
-    const std::uint64_t thread = this_thread.mark & mark_thread_mask;
-    install((before.mark & ~mark_thread_mask) | thread, before.carried, before.frame);
-}
+void restore(const resumer& before) noexcept { go_on_with(before); }
 
 void rebind(std::uint64_t carried) noexcept {
     const bool same_session = carried_session(this_thread.carried) == carried_session(carried);

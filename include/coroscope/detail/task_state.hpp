@@ -136,9 +136,8 @@ inline resumer current_resumer() noexcept {
     return {this_thread.mark, this_thread.carried, this_thread.frame};
 }
 
-/// The task's context becomes the thread's.
+/// The context of a task that has its id becomes the thread's.
 inline void install_task(task_state& task) noexcept {
-    if (task.task == 0) task.task = new_task_id();
     set_flags(task, task_installed);
     install((task.task << mark_thread_bits) | (this_thread.mark & mark_thread_mask), task.carried, &task);
 }

@@ -28,6 +28,7 @@ enum gate_bits : std::int32_t {
     gate_local = 1 << 1,       ///< the thread's context carries a live session
     gate_global = 1 << 2,      ///< a session of all threads is on
     gate_task_table = 1 << 3,  ///< beside the two above: the trace keeps a table of starts
+    gate_devices = 1 << 4,   ///< beside local or global: devices are recorded, too
     gate_careful = -0x7fffffff - 1,            ///< the sign; only in those below
     gate_stacks = gate_careful | 1 << 28,      ///< beside the others: scopes note the stack at their start
     gate_observed = gate_careful | 1 << 27,    ///< beside the others: scopes may be observed here

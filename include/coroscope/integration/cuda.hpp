@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What GPUs do, in a session's trace: kernels, copies, sets, calls of CUDA's runtime and driver, synchronisation, memory,
+// each with the task that asked for it.
+//
+//   coroscope::profile session{{.use_device = "cuda"}};        // or COROSCOPE_DEVICE=cuda beside COROSCOPE_TRACE
+//   if (session.status().message …)                            // says why devices are not recorded, or what is missing
+//
+// The program links coroscope-cuda, or has it where the loader finds it. That opens CUPTI when a session first asks
+// for it: the library that COROSCOPE_CUPTI names, else libcupti.so.13 or .12, else the toolkit's. docs/gpu.md has
+// what is recorded and what it costs. A launch belongs to the task that is current on its thread, also after the
+// task has hopped there; one in an await_suspend belongs to the task that suspends. One session at a time records
+// devices, and a child process after fork() does not, if its parent has opened CUPTI.
+
+#include <cstdint>
+
+#include <coroscope/detail/export.hpp>
+
+namespace coroscope::cuda {
+
+/// Why CUPTI cannot be used by this process, in one line; empty where it can, as far as is known before a session asks
+/// it to record. Opens CUPTI if nothing has. Thread-safe; the text lives as long as the program.
+COROSCOPE_API const char* why_unavailable() noexcept;
+inline bool available() noexcept { return *why_unavailable() == '\0'; }
+
+namespace detail {
+
+/// The suspension of `task` that begins now on this thread waits for all that the stream (a CUstream or
+/// cudaStream_t; null: the default one) was asked to do until now. Does nothing where no session records devices.
+/// Thread-safe; not in a signal handler. `per_thread`: the program's default stream is the thread's own.
+COROSCOPE_API void note_stream_wait(void* stream, std::uint64_t task,
+                                    bool per_thread = false) noexcept;
+
+}  // namespace detail
+}  // namespace coroscope::cuda

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// CUPTI's records become those of a trace. Not thread-safe: its owner lets one buffer in at a time.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <coroscope/detail/device_recorder.hpp>
+
+#include "activity_names.hpp"
+#include "call_tasks.hpp"
+#include "clock_line.hpp"
+#include "cupti_library.hpp"
+#include "device_table.hpp"
+
+namespace coroscope::cuda {
+
+/// The id that tells CUPTI of a task: it names the session, too, so that what an earlier one left behind is nobody's.
+inline constexpr unsigned external_task_bits = 44;
+constexpr std::uint64_t external_id(std::uint32_t session, std::uint64_t task) noexcept {
+    return task == 0 ? 0 : std::uint64_t{session} << external_task_bits | task;
+}
+constexpr std::uint64_t task_of_external(std::uint32_t session, std::uint64_t id) noexcept {
+    const std::uint64_t task = id & ((std::uint64_t{1} << external_task_bits) - 1);
+    return id == external_id(session, task) ? task : 0;
+}
+
+class activity_reader {
+public:
+    /// What is read from now on is of this session, whose ids have that number: what ended before it began is left out.
+    void begin(const cupti_functions& cupti, const clock_line& clock, std::uint32_t session,
+               std::uint64_t start_ticks) noexcept;
+
+    /// Writes what the buffer holds. Returns the number of records that are not whole: their work was still in
+    /// flight, or CUPTI could not time it.
+    std::uint64_t read(std::uint8_t* buffer, std::size_t bytes,
+                       detail::device_delivery& to) noexcept;
+
+private:
+    struct activity;
+    void read_one(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void write(const activity& what, detail::device_delivery& to) noexcept;
+    void write_call(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void write_kernel(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void write_copy(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void write_peer_copy(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void write_set(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void write_synchronization(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void write_overhead(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void write_memory(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+
+    const cupti_functions* cupti_ = nullptr;
+    clock_line clock_;
+    std::uint32_t session_ = 0;
+    std::uint64_t start_ns_ = 0;
+    std::uint64_t incomplete_ = 0;
+    call_tasks tasks_;
+    activity_names names_;
+    device_table devices_;
+};
+
+}  // namespace coroscope::cuda

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cupti_recorder.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <ctime>
+#include <iterator>
+#include <new>
+
+namespace coroscope::cuda {
+namespace {
+
+using detail::device_delivery;
+using detail::device_message;
+
+struct wanted_kind {
+    CUpti_ActivityKind kind;
+    const char* name;
+};
+// The first is what all is about: where it is refused, nothing is recorded.
+constexpr wanted_kind kinds[] = {
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
+    {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices"},
+    {CUPTI_ACTIVITY_KIND_MEMSET, "sets"},
+    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "tasks"},
+    {CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls"},
+    {CUPTI_ACTIVITY_KIND_DRIVER, "driver calls"},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation"},
+    {CUPTI_ACTIVITY_KIND_OVERHEAD, "overhead"},
+    {CUPTI_ACTIVITY_KIND_MEMORY2, "memory"},
+    {CUPTI_ACTIVITY_KIND_DEVICE, "devices"},
+    {CUPTI_ACTIVITY_KIND_CONTEXT, "contexts"},
+};
+
+// What the calling thread has told CUPTI: at most one id is on CUPTI's stack for it.
+struct thread_ids {
+    std::uint64_t pushed = 0;
+    bool delivering = false;  ///< it is in CUPTI's hands
+};
+constinit thread_local thread_ids here;
+
+void no_callback(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
+                               std::size_t* most_records) {
+    *most_records = 0;
+    the_recorder().request(buffer, bytes);
+}
+
+void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                               std::size_t valid_bytes) {
+    the_recorder().complete(buffer, valid_bytes);
+}
+
+std::uint64_t CUPTIAPI timestamp() { return the_recorder().now_ns(); }
+
+bool has_driver() noexcept {
+    void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (driver != nullptr) ::dlclose(driver);
+    return driver != nullptr;
+}
+
+// Far enough apart for the rate to be right to a hundred-thousandth.
+constexpr std::int64_t apart_ns = 5'000'000;
+
+clock_line measure_line() noexcept {
+    const trace::clock_point first = detail::session_clock_point();
+    const timespec nap{0, apart_ns};
+    ::nanosleep(&nap, nullptr);
+    trace::clock_point second = detail::session_clock_point();
+    while (second.ticks <= first.ticks || second.monotonic_ns <= first.monotonic_ns)
+        second = detail::session_clock_point();
+    return clock_line::through(first, second);
+}
+
+template <class... Arguments>
+void say(device_message& message, const char* format, Arguments... arguments) noexcept {
+    std::snprintf(message.text, sizeof message.text, format, arguments...);
+}
+
+}  // namespace
+
+bool cupti_recorder::fail(device_message& message, const char* what, CUptiResult result) noexcept {
+    say(message, "Devices are not recorded: %s answers %s%s", what, text_of(*cupti_, result),
+        has_driver() ? "." : ", and there is no CUDA driver (libcuda.so.1).");
+    return false;
+}
+
+bool cupti_recorder::start(std::uint64_t start_ticks, device_message& message) noexcept {
+    const int process = ::getpid();
+    int opened_by = 0;
+    if (!process_.compare_exchange_strong(opened_by, process) && opened_by != process) {
+        say(message, "Devices are not recorded: CUPTI was opened before this process was forked.");
+        return false;
+    }
+    cupti_ = open_cupti();
+    if (cupti_ == nullptr) {
+        say(message, "Devices are not recorded: %s", why_no_cupti());
+        return false;
+    }
+    if (!pool_.prepare()) {
+        say(message, "Devices are not recorded: there is no memory for CUPTI's buffers.");
+        return false;
+    }
+    if (!subscribe(message)) return false;
+    if (set_clock(message)) {
+        const std::uint32_t session = session_.load(std::memory_order_relaxed) + 1;
+        {
+            const std::lock_guard reading(reading_);
+            reader_.begin(*cupti_, record_line_, session, start_ticks);
+        }
+        session_.store(session, std::memory_order_release);
+        taken_before_ = pool_.taken();
+        if (enable_kinds(message)) return true;
+    }
+    cupti_->unsubscribe(subscriber_);
+    return false;
+}
+
+// Nothing is called back: to subscribe is to be the only one, and to be told that somebody else is.
+bool cupti_recorder::subscribe(device_message& message) noexcept {
+    const auto callback = reinterpret_cast<CUpti_CallbackFunc>(no_callback);
+    const CUptiResult result = cupti_->subscribe(&subscriber_, callback, nullptr);
+    if (result == CUPTI_SUCCESS) return true;
+    if (result != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+        return fail(message, "cuptiSubscribe", result);
+    say(message, "Devices are not recorded: another profiler has subscribed (%s).",
+        text_of(*cupti_, result));
+    return false;
+}
+
+// Where CUPTI cannot be given our clock, its own is read beside it.
+bool cupti_recorder::set_clock(device_message& message) noexcept {
+    if (!has_clock_) clock_ = measure_line();
+    has_clock_ = true;
+    record_line_ = clock_;
+    if (cupti_->set_thread_id_type != nullptr)
+        cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    if (cupti_->register_timestamp != nullptr &&
+        cupti_->register_timestamp(timestamp) == CUPTI_SUCCESS)
+        return true;
+    const std::uint64_t before = detail::session_ticks();
+    const CUptiResult result = cupti_->timestamp(&record_line_.base_ns);
+    record_line_.base_ticks = before + (detail::session_ticks() - before) / 2;
+    return result == CUPTI_SUCCESS || fail(message, "cuptiGetTimestamp", result);
+}
+
+bool cupti_recorder::enable_kinds(device_message& message) noexcept {
+    enabled_ = 0;
+    CUptiResult result = cupti_->register_callbacks(buffer_requested, buffer_completed);
+    if (result != CUPTI_SUCCESS) return fail(message, "cuptiActivityRegisterCallbacks", result);
+    std::size_t used = 0;
+    for (std::size_t at = 0; at < std::size(kinds); ++at) {
+        result = cupti_->activity_enable(kinds[at].kind);
+        if (result == CUPTI_SUCCESS) {
+            enabled_ |= 1U << at;
+            continue;
+        }
+        if (at == 0) return fail(message, "cuptiActivityEnable", result);
+        const int size = std::snprintf(message.text + used, sizeof message.text - used, "%s%s (%s)",
+                                       used == 0 ? "CUPTI does not record " : ", ", kinds[at].name,
+                                       text_of(*cupti_, result));
+        used =
+            std::min(used + static_cast<std::size_t>(std::max(size, 0)), sizeof message.text - 1);
+    }
+    return true;
+}
+
+void cupti_recorder::disable_kinds() noexcept {
+    for (std::size_t at = 0; at < std::size(kinds); ++at)
+        if ((enabled_ & 1U << at) != 0) cupti_->activity_disable(kinds[at].kind);
+    enabled_ = 0;
+}
+
+void cupti_recorder::flush() noexcept { cupti_->flush_all(0); }
+
+void cupti_recorder::stop() noexcept {
+    disable_kinds();
+    cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    count_missing();
+    cupti_->unsubscribe(subscriber_);
+}
+
+void cupti_recorder::count_missing() noexcept {
+    collect_dropped();
+    const std::uint64_t dropped = dropped_.exchange(0, std::memory_order_relaxed);
+    const std::uint64_t refusals = pool_.take_refusals();
+    const auto kept = static_cast<unsigned>(std::popcount(pool_.taken() & ~taken_before_));
+    if (dropped + refusals + kept == 0) return;
+    device_delivery to;
+    to.count_lost(dropped + kept);
+    device_message message{};
+    say(message,
+        "CUPTI or what was still in flight lost %llu records; %u buffers did not come back; %llu "
+        "times none was free.",
+        static_cast<unsigned long long>(dropped), kept, static_cast<unsigned long long>(refusals));
+    to.tell(message);
+}
+
+void cupti_recorder::collect_dropped() noexcept {
+    std::size_t dropped = 0;
+    if (cupti_->dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS)
+        dropped_.fetch_add(dropped, std::memory_order_relaxed);
+}
+
+void cupti_recorder::follow(std::uint64_t task) noexcept {
+    const std::uint64_t id = external_id(session_.load(std::memory_order_acquire), task);
+    if (here.pushed == id || here.delivering) return;
+    if (here.pushed != 0) cupti_->pop_id(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, nullptr);
+    const bool pushed =
+        id != 0 && cupti_->push_id(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, id) == CUPTI_SUCCESS;
+    here.pushed = pushed ? id : 0;
+}
+
+void cupti_recorder::request(std::uint8_t** buffer, std::size_t* bytes) noexcept {
+    *buffer = pool_.take();
+    *bytes = *buffer == nullptr ? 0 : buffer_pool::buffer_bytes;
+}
+
+void cupti_recorder::complete(std::uint8_t* buffer, std::size_t bytes) noexcept {
+    const bool outer = here.delivering;
+    here.delivering = true;
+    {
+        const std::lock_guard reading(reading_);
+        device_delivery to;
+        if (to.open())
+            dropped_.fetch_add(reader_.read(buffer, std::min(bytes, buffer_pool::buffer_bytes), to),
+                               std::memory_order_relaxed);
+    }
+    collect_dropped();
+    here.delivering = outer;
+    pool_.give_back(buffer);
+}
+
+// No destructor runs: CUPTI's threads may call until the process is gone.
+cupti_recorder& the_recorder() noexcept {
+    alignas(cupti_recorder) static char place[sizeof(cupti_recorder)];
+    static auto* recorder = new (place) cupti_recorder;
+    return *recorder;
+}
+
+namespace {
+
+const detail::device_recorder cuda_recorder{
+    "cuda",
+    [](std::uint64_t start_ticks, device_message& message) noexcept {
+        return the_recorder().start(start_ticks, message);
+    },
+    []() noexcept { the_recorder().flush(); },
+    []() noexcept { the_recorder().stop(); },
+    [](std::uint64_t task) noexcept { the_recorder().follow(task); },
+};
+
+[[gnu::constructor]] void enter() noexcept { detail::register_device_recorder(cuda_recorder); }
+
+}  // namespace
+}  // namespace coroscope::cuda

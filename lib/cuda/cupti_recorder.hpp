@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What this library does while a session records: CUPTI is subscribed to, its kinds of activities are enabled, its
+// buffers come and go.
+//
+//   start ── subscribe, enable ──►  buffer_requested ◄── CUPTI ──► buffer_completed ──► activity_reader ──► session
+//   stop ── disable, flush (forced), count what is missing, unsubscribe
+//
+// Threads: start, flush and stop one at a time; follow by any thread, for itself; CUPTI calls the rest whenever it
+// likes, also after a stop. Nothing waits for a device.
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "activity_reader.hpp"
+#include "buffer_pool.hpp"
+
+namespace coroscope::cuda {
+
+class cupti_recorder {
+public:
+    bool start(std::uint64_t start_ticks, detail::device_message& message) noexcept;
+    void flush() noexcept;
+    void stop() noexcept;
+    void follow(std::uint64_t task) noexcept;
+
+    void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
+    void complete(std::uint8_t* buffer, std::size_t bytes) noexcept;
+
+    /// CUPTI's time, once the first session has started.
+    std::uint64_t now_ns() const noexcept { return clock_.ns_at(detail::session_ticks()); }
+
+private:
+    bool subscribe(detail::device_message& message) noexcept;
+    bool set_clock(detail::device_message& message) noexcept;
+    bool enable_kinds(detail::device_message& message) noexcept;
+    void disable_kinds() noexcept;
+    bool fail(detail::device_message& message, const char* what, CUptiResult result) noexcept;
+    void count_missing() noexcept;
+    void collect_dropped() noexcept;
+
+    const cupti_functions* cupti_ = nullptr;
+    CUpti_SubscriberHandle subscriber_ = nullptr;
+    clock_line clock_;        ///< of this process: what CUPTI was told first stays
+    clock_line record_line_;  ///< of what it writes into records
+    bool has_clock_ = false;
+    std::uint32_t enabled_ = 0;       ///< a bit for each kind
+    std::uint32_t taken_before_ = 0;  ///< buffers that earlier sessions never got back
+    std::atomic<int> process_{0};     ///< that opened CUPTI; 0: none did
+    std::atomic<std::uint32_t> session_{0};
+    std::atomic<std::uint64_t> dropped_{0};
+    buffer_pool pool_;
+    std::mutex reading_;  ///< guards the reader
+    activity_reader reader_;
+};
+
+/// The process's. It is never destroyed: CUPTI calls back until the very end.
+cupti_recorder& the_recorder() noexcept;
+
+}  // namespace coroscope::cuda

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The sessions' half of the seam to what records devices (detail/device_recorder.hpp).
+
+#include <cstdint>
+
+#include <coroscope/profile.hpp>
+
+#include "registry.hpp"
+
+namespace coroscope::runtime {
+
+/// Begins to record the devices that the options name, into a session that is live. Returns why that is not so, or
+/// what is missing: a text that stays, empty where all is well. Under the lock of sessions, as the next two.
+const char* start_devices(session& owner, const profile_options& options) noexcept;
+
+/// Delivers what the devices' recorder has, if this session records them.
+void flush_devices(const session& owner) noexcept;
+
+/// Ends what start_devices() began, while the session is still live.
+void stop_devices(const session& owner) noexcept;
+
+/// In a forked child: no session records devices any more.
+void forget_devices() noexcept;
+
+/// Does the recorder of devices follow this thread's tasks? The load can be folded into the test where no
+/// sanitizer asks for an atomic one.
+[[gnu::always_inline]] inline bool devices_follow() noexcept {
+#if defined(__SANITIZE_THREAD__)
+    return (detail::load_gate() & detail::gate_devices) != 0;
+#else
+    return (detail::this_thread.gate & detail::gate_devices) != 0;
+#endif
+}
+
+/// Tells the recorder which task is current on this thread: the one of its mark, or a task that is about to be.
+/// For threads whose gate has gate_devices, or had it.
+void follow_current_task() noexcept;
+void follow_task(std::uint64_t task) noexcept;
+
+/// detail::rebind() to what the task of the thread's mark carries.
+void rebind_and_follow(std::uint64_t carried) noexcept;
+
+}  // namespace coroscope::runtime
