@@ -11,6 +11,8 @@
 #include <iterator>
 #include <new>
 
+#include "cupti_streams.hpp"
+
 namespace coroscope::cuda {
 namespace {
 
@@ -254,6 +256,7 @@ const detail::device_recorder cuda_recorder{
     []() noexcept { the_recorder().flush(); },
     []() noexcept { the_recorder().stop(); },
     [](std::uint64_t task) noexcept { the_recorder().follow(task); },
+    identify_stream,
 };
 
 [[gnu::constructor]] void enter() noexcept { detail::register_device_recorder(cuda_recorder); }

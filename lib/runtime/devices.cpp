@@ -83,6 +83,11 @@ const char* refusal(const char* device) noexcept {
     return nullptr;
 }
 
+bool records_devices_here() noexcept {
+    const std::uint32_t generation = recorded_generation.load(std::memory_order_acquire);
+    return generation != 0 && effective_generation(this_thread) == generation;
+}
+
 bool start_recorder(session& owner, const device_recorder& recorder,
                     device_message& message) noexcept {
     recorded_generation.store(owner.generation.load(std::memory_order_relaxed),
@@ -136,7 +141,17 @@ void follow_current_task() noexcept { follow_task(task_of(this_thread.mark)); }
 // Work of another session, or of none, is none that the recorder asks for.
 void follow_task(std::uint64_t task) noexcept {
     const device_recorder* recorder = active.load(std::memory_order_acquire);
-    if (recorder != nullptr) recorder->follow(detail::records_devices_here() ? task : 0);
+    if (recorder != nullptr) recorder->follow(records_devices_here() ? task : 0);
+}
+
+void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept {
+    const device_recorder* recorder = active.load(std::memory_order_acquire);
+    if (!devices_follow() || recorder == nullptr || !records_devices_here()) return;
+    const detail::device_stream waited = recorder->identify(stream, per_thread);
+    const std::uint64_t ticks = now();
+    if (char* at = reserve())
+        write_record(at, ticks, make_tag(record_kind::device_wait, waited.stream, 0), task,
+                     waited.context);
 }
 
 void rebind_and_follow(std::uint64_t carried) noexcept {
@@ -157,21 +172,9 @@ void register_device_recorder(const device_recorder& recorder) noexcept {
 std::uint64_t session_ticks() noexcept { return current_ticks(); }
 trace::clock_point session_clock_point() noexcept { return take_clock_point(); }
 
-bool records_devices_here() noexcept {
-    const std::uint32_t generation = recorded_generation.load(std::memory_order_acquire);
-    return generation != 0 && effective_generation(this_thread) == generation;
-}
-
 std::uint32_t device_site(const char* name, std::size_t size) noexcept {
     site* where = intern_name({name, size});
     return where == nullptr ? 0 : site_id(*where);
-}
-
-void record_device_wait(std::uint64_t task, std::uint32_t stream, std::uint32_t context) noexcept {
-    if ((load_gate() & gate_devices) == 0 || !records_devices_here()) return;
-    const std::uint64_t ticks = now();
-    if (char* at = reserve())
-        write_record(at, ticks, make_tag(record_kind::device_wait, stream, 0), task, context);
 }
 
 // Attributes stay with whoever they are of: the thread gives them back.

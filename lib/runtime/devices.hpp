@@ -39,6 +39,9 @@ void forget_devices() noexcept;
 void follow_current_task() noexcept;
 void follow_task(std::uint64_t task) noexcept;
 
+/// The suspension of `task` that begins now, on this thread, waits for a stream of the recorder's.
+void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept;
+
 /// detail::rebind() to what the task of the thread's mark carries.
 void rebind_and_follow(std::uint64_t carried) noexcept;
 

@@ -23,6 +23,12 @@ struct device_message {
     char text[sizeof(trace::file_header::device_message)];
 };
 
+/// A stream as a trace names it.
+struct device_stream {
+    std::uint32_t context;
+    std::uint32_t stream;
+};
+
 /// What a recorder does. All but follow() are called by the thread that starts or stops a session, one at a time.
 struct device_recorder {
     const char* device;  ///< as profile_options::use_device names it
@@ -40,6 +46,10 @@ struct device_recorder {
 
     /// This task is current on the calling thread from here on; 0: none. Called as often as somebody looks.
     void (*follow)(std::uint64_t task) noexcept;
+
+    /// What a stream's handle stands for; trace::device_unknown where that cannot be told. `per_thread`: no handle
+    /// is the thread's own stream. Called by any thread.
+    device_stream (*identify)(void* stream, bool per_thread) noexcept;
 };
 
 /// Called once, by the library that records the device; `recorder` lives as long as the program.
@@ -82,12 +92,5 @@ private:
 /// Id of the site with this name, of kind operation; made on first sight and kept for good. Names beyond
 /// trace::payload_limit are cut. 0 where there is no room for more sites.
 COROSCOPE_API std::uint32_t device_site(const char* name, std::size_t size) noexcept;
-
-/// Does the calling thread record into the session that records devices?
-COROSCOPE_API bool records_devices_here() noexcept;
-
-/// The suspension of `task` that begins now, on this thread, waits for a stream.
-COROSCOPE_API void record_device_wait(std::uint64_t task, std::uint32_t stream,
-                                      std::uint32_t context) noexcept;
 
 }  // namespace coroscope::detail

@@ -19,8 +19,8 @@
 
 namespace coroscope::cuda {
 
-/// Why CUPTI cannot be used by this process, in one line; empty where it can, as far as is known before a session asks
-/// it to record. Opens CUPTI if nothing has. Thread-safe; the text lives as long as the program.
+/// Why CUPTI cannot be opened, in one line; empty where it can: whether it records is known when a session asks for it.
+/// In the library coroscope-cuda. Opens CUPTI if nothing has. Thread-safe; the text lives as long as the program.
 COROSCOPE_API const char* why_unavailable() noexcept;
 inline bool available() noexcept { return *why_unavailable() == '\0'; }
 

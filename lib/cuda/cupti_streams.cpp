@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the header offers: is CUPTI there, and which stream a suspension waits for.
+#include "cupti_streams.hpp"
 
 #include <coroscope/integration/cuda.hpp>
 
-#include <coroscope/detail/device_recorder.hpp>
-
-#include "cupti_library.hpp"
-
 namespace coroscope::cuda {
-
-const char* why_unavailable() noexcept {
-    open_cupti();
-    return why_no_cupti();
-}
-
 namespace {
 
 std::uint32_t context_of(const cupti_functions& cupti, CUstream stream) noexcept {
@@ -39,13 +29,16 @@ std::uint32_t id_of(const cupti_functions& cupti, CUstream stream, bool per_thre
 }  // namespace
 
 // A session that records devices has opened CUPTI.
-void detail::note_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept {
-    if (!coroscope::detail::records_devices_here()) return;
+coroscope::detail::device_stream identify_stream(void* stream, bool per_thread) noexcept {
     const cupti_functions* cupti = open_cupti();
-    if (cupti == nullptr) return;
+    if (cupti == nullptr) return {trace::device_unknown, trace::device_unknown};
     auto* const handle = static_cast<CUstream>(stream);
-    coroscope::detail::record_device_wait(task, id_of(*cupti, handle, per_thread),
-                                          context_of(*cupti, handle));
+    return {context_of(*cupti, handle), id_of(*cupti, handle, per_thread)};
+}
+
+const char* why_unavailable() noexcept {
+    open_cupti();
+    return why_no_cupti();
 }
 
 }  // namespace coroscope::cuda
