@@ -21,7 +21,9 @@
 //
 // Each gives the stream's answer, a cudaError_t. What is complete already, and what fails at once, does not suspend.
 // A fault of the device or the end of its context comes as its error, at the latest 50 ms after. The wake of the
-// task is the moment at which it was told, or, by polling, the moment at which it goes on.
+// task is the moment at which it was told, or, by polling, the moment at which it goes on. In a session that records
+// devices the await of a stream is explained by what that stream did meanwhile; which stream an event was recorded in
+// cannot be asked.
 //
 // The stream or event must live until the coroutine goes on or is destroyed. A coroutine may be destroyed while
 // it waits: it is forgotten, also if it is queued already; the executor is not used from then on. An awaiter belongs to its
@@ -43,6 +45,7 @@
 #include <coroscope/detail/device_wait.hpp>
 #include <coroscope/detail/location.hpp>
 #include <coroscope/executor_adaptor.hpp>
+#include <coroscope/integration/cuda.hpp>
 #include <coroscope/range.hpp>
 #include <coroscope/record_function.hpp>
 
@@ -111,6 +114,13 @@ private:
     bool is_stream_ = true;
     bool owns_event_ = false;
 };
+
+/// Does the program's default stream belong to each thread?
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+inline constexpr bool default_stream_is_per_thread = true;
+#else
+inline constexpr bool default_stream_is_per_thread = false;
+#endif
 
 /// Has the stream tell `told` when it comes to here; the waking thread looks in case that it never does.
 inline cudaError_t tell_by_callback(cudaStream_t stream, device_wait_ptr told) noexcept {
@@ -274,7 +284,10 @@ public:
 
     bool await_ready() noexcept {
         answer_ = work_.look();
-        return answer_ != device_wait::pending;
+        if (answer_ != device_wait::pending) return true;
+        if (COROSCOPE_ENABLED != 0 && work_.is_stream())
+            note_stream_wait(work_.stream(), current_context().task, default_stream_is_per_thread);
+        return false;
     }
 
     /// Throws what the executor's post throws, where polling begins.

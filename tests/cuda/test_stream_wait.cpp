@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a trace says of the streams that were awaited, against a recorder of devices of the tests' own.
+
+#include <coroscope/integration/cuda_completion.hpp>
+
+#include <thread>
+
+#include <coroscope/detail/device_recorder.hpp>
+
+#include "../runtime/support/executors.hpp"
+#include "../runtime/support/recording.hpp"
+#include "fake_cudart.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+fake_stream streams[2];
+
+detail::device_stream identify(void* stream, bool) noexcept {
+    for (std::uint32_t each = 0; each < 2; ++each)
+        if (stream == streams[each].handle()) return {5, each + 40};
+    return {trace::device_unknown, trace::device_unknown};
+}
+
+const detail::device_recorder recorder{
+    "cuda",
+    [](std::uint64_t, detail::device_message&) noexcept { return true; },
+    []() noexcept {},
+    []() noexcept {},
+    [](std::uint64_t) noexcept {},
+    identify,
+};
+
+task<> awaits_both(thread_executor& pool) {
+    static_cast<void>(co_await cuda::completion(streams[0].handle(), pool));
+    static_cast<void>(co_await cuda::polling(streams[1].handle(), pool));
+}
+
+}  // namespace
+
+TEST_SUITE("device waits") {
+    TEST_CASE("an await names the stream that it waited for") {
+        detail::register_device_recorder(recorder);
+        recording session({.all_threads = true, .use_device = "cuda"});
+        thread_executor pool;
+        streams[0].work();
+        streams[1].work();
+        std::thread device([] {
+            while (streams[0].enqueued() < 2) std::this_thread::yield();
+            streams[0].complete();
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            streams[1].complete();
+        });
+        sync_wait(awaits_both(pool));
+        device.join();
+        pool.join();
+        const recorded found = session.stop();
+        REQUIRE(found.trace.device_waits.size() == 2);
+        for (std::uint32_t each = 0; each < 2; ++each) {
+            const analysis::device_wait& wait = found.trace.device_waits[each];
+            CHECK(wait.task == found.task_index("awaits_both"));
+            REQUIRE(wait.await != analysis::none);
+            CHECK(found.trace.awaits[wait.await].suspend_ns >= wait.time_ns);
+            CHECK(wait.context == 5);
+            CHECK(wait.stream == 40 + each);
+        }
+        CHECK(found.trace.device_waits[0].await != found.trace.device_waits[1].await);
+    }
+}
