@@ -70,6 +70,10 @@ struct activity_reader::activity {
         body.stream = stream;
         return *this;
     }
+    bool is_work() const noexcept {
+        return body.what == device_activity::kernel || body.what == device_activity::copy ||
+               body.what == device_activity::set;
+    }
     bool is_call() const noexcept {
         return body.what == device_activity::runtime_call ||
                body.what == device_activity::driver_call;
@@ -82,6 +86,7 @@ void activity_reader::begin(const cupti_functions& cupti, const clock_line& cloc
     clock_ = clock;
     session_ = session;
     start_ns_ = clock.ns_at(start_ticks);
+    work_ = {};
     tasks_.forget();
     devices_.begin();
 }
@@ -137,6 +142,10 @@ void activity_reader::write(const activity& what, device_delivery& to) noexcept 
                 : what.is_call()      ? tasks_.of_call(what.correlation, start, body.end_ticks)
                                       : tasks_.of_activity(what.correlation, start);
     if (what.end_ns < start_ns_) return;
+    if (what.is_work()) {
+        ++work_.activities;
+        work_.device_time_ns += what.end_ns - what.start_ns;
+    }
     to.write(start, what.site, body);
 }
 

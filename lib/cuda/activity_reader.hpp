@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <coroscope/detail/device_recorder.hpp>
+#include <coroscope/integration/cuda.hpp>
 
 #include "activity_names.hpp"
 #include "call_tasks.hpp"
@@ -37,6 +38,9 @@ public:
     std::uint64_t read(std::uint8_t* buffer, std::size_t bytes,
                        detail::device_delivery& to) noexcept;
 
+    /// Of kernels, copies and sets since begin().
+    const recorded_work& work() const noexcept { return work_; }
+
 private:
     struct activity;
     void read_one(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
@@ -55,6 +59,7 @@ private:
     std::uint32_t session_ = 0;
     std::uint64_t start_ns_ = 0;
     std::uint64_t incomplete_ = 0;
+    recorded_work work_;
     call_tasks tasks_;
     activity_names names_;
     device_table devices_;

@@ -239,12 +239,19 @@ void cupti_recorder::complete(std::uint8_t* buffer, std::size_t bytes) noexcept 
     pool_.give_back(buffer);
 }
 
+recorded_work cupti_recorder::work() noexcept {
+    const std::lock_guard reading(reading_);
+    return reader_.work();
+}
+
 // No destructor runs: CUPTI's threads may call until the process is gone.
 cupti_recorder& the_recorder() noexcept {
     alignas(cupti_recorder) static char place[sizeof(cupti_recorder)];
     static auto* recorder = new (place) cupti_recorder;
     return *recorder;
 }
+
+recorded_work latest_recorded_work() noexcept { return the_recorder().work(); }
 
 namespace {
 

@@ -29,6 +29,8 @@ public:
     void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
     void complete(std::uint8_t* buffer, std::size_t bytes) noexcept;
 
+    recorded_work work() noexcept;
+
     /// CUPTI's time, once the first session has started.
     std::uint64_t now_ns() const noexcept { return clock_.ns_at(detail::session_ticks()); }
 

@@ -3,10 +3,10 @@
 
 #include "../runtime/devices.hpp"
 
-namespace coroscope::cuda::detail {
+namespace coroscope::detail {
 
 void note_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept {
     runtime::record_stream_wait(stream, task, per_thread);
 }
 
-}  // namespace coroscope::cuda::detail
+}  // namespace coroscope::detail

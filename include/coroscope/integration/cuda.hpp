@@ -17,12 +17,24 @@
 
 #include <coroscope/detail/export.hpp>
 
-namespace coroscope::cuda {
+namespace coroscope {
+namespace cuda {
 
 /// Why CUPTI cannot be opened, in one line; empty where it can: whether it records is known when a session asks for it.
 /// In the library coroscope-cuda. Opens CUPTI if nothing has. Thread-safe; the text lives as long as the program.
 COROSCOPE_API const char* why_unavailable() noexcept;
 inline bool available() noexcept { return *why_unavailable() == '\0'; }
+
+/// What CUPTI told of the latest session that recorded devices: kernels, copies and sets, by CUPTI's own times, summed
+/// as they were read, before anything could be lost on the way into the trace.
+struct recorded_work {
+    std::uint64_t activities = 0;
+    std::uint64_t device_time_ns = 0;
+};
+/// In the library coroscope-cuda. Thread-safe; whole when the session has stopped.
+COROSCOPE_API recorded_work latest_recorded_work() noexcept;
+
+}  // namespace cuda
 
 namespace detail {
 
@@ -33,4 +45,4 @@ COROSCOPE_API void note_stream_wait(void* stream, std::uint64_t task,
                                     bool per_thread = false) noexcept;
 
 }  // namespace detail
-}  // namespace coroscope::cuda
+}  // namespace coroscope

@@ -286,7 +286,8 @@ public:
         answer_ = work_.look();
         if (answer_ != device_wait::pending) return true;
         if (COROSCOPE_ENABLED != 0 && work_.is_stream())
-            note_stream_wait(work_.stream(), current_context().task, default_stream_is_per_thread);
+            coroscope::detail::note_stream_wait(work_.stream(), current_context().task,
+                                                default_stream_is_per_thread);
         return false;
     }
 

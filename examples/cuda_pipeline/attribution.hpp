@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Holds a trace to what the pipeline knows of its own: whose kernel each was, from the order on its stream.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <coroscope/analysis/model.hpp>
+
+#include "pipeline.hpp"
+
+namespace cuda_pipeline {
+
+struct attribution {
+    std::uint64_t kernels = 0;
+    std::uint64_t wrong = 0;    ///< of another request than the one that launched it, or of none
+    std::uint64_t missing = 0;  ///< launched and not in the trace
+    std::int64_t device_time_ns = 0;    ///< of kernels, copies and sets, by the trace
+    std::vector<std::string> problems;  ///< the first few, a line each
+    bool good() const { return wrong == 0 && missing == 0 && problems.empty(); }
+};
+
+attribution check_attribution(const coroscope::analysis::trace& loaded, const workload& of,
+                              const std::vector<stream_history>& histories);
+
+}  // namespace cuda_pipeline

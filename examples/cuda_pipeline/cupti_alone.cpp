@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cupti_alone.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include <cupti.h>
+#include <dlfcn.h>
+
+namespace cuda_pipeline {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+constexpr std::size_t buffer_alignment = 8;
+constexpr CUpti_ActivityKind kinds[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
+    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_OVERHEAD,
+    CUPTI_ACTIVITY_KIND_MEMORY2,           CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+};
+
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
+    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+    *bytes = *buffer == nullptr ? 0 : buffer_bytes;
+    *records = 0;
+}
+void CUPTIAPI discard(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
+    std::free(buffer);
+}
+
+void* open() {
+    for (const char* name :
+         {"libcupti.so.13", "libcupti.so.12", "/usr/local/cuda/lib64/libcupti.so"})
+        if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+    throw std::runtime_error(std::string("CUPTI was not found: ") + ::dlerror());
+}
+
+template <class Function>
+Function* find(void* library, const char* name) {
+    void* found = ::dlsym(library, name);
+    if (found == nullptr) throw std::runtime_error(std::string("CUPTI has no ") + name);
+    return reinterpret_cast<Function*>(found);
+}
+
+}  // namespace
+
+cupti_alone::cupti_alone() : library_(open()) {
+    const auto callbacks =
+        find<decltype(cuptiActivityRegisterCallbacks)>(library_, "cuptiActivityRegisterCallbacks");
+    const auto enable = find<decltype(cuptiActivityEnable)>(library_, "cuptiActivityEnable");
+    if (callbacks(give_buffer, discard) != CUPTI_SUCCESS)
+        throw std::runtime_error("cuptiActivityRegisterCallbacks is refused");
+    for (const CUpti_ActivityKind kind : kinds)
+        if (enable(kind) != CUPTI_SUCCESS)
+            throw std::runtime_error("cuptiActivityEnable refuses kind " + std::to_string(kind));
+}
+
+// CUPTI stays: its threads may call back until the end of the process.
+cupti_alone::~cupti_alone() {
+    if (void* flush = ::dlsym(library_, "cuptiActivityFlushAll"))
+        reinterpret_cast<decltype(cuptiActivityFlushAll)*>(flush)(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+}  // namespace cuda_pipeline
