@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <coroscope/analysis/device_statistics.hpp>
 #include <coroscope/analysis/model.hpp>
 #include <coroscope/analysis/percentiles.hpp>
 #include <coroscope/detail/export.hpp>
@@ -22,6 +23,10 @@ struct await_times {
     std::int64_t suspended_ns = 0;
     std::int64_t queued_ns = 0;
     std::int64_t waiting_ns = 0;
+    std::uint64_t device_waits = 0;  ///< awaits of streams
+    std::int64_t device_ns = 0;      ///< of their suspension: the streams ran something
+    optional_ns
+        device_queued_ns{};  ///< and: they ran nothing, and kernels were queued; none: not known
 
     [[nodiscard]] std::int64_t total_ns() const { return suspended_ns + queued_ns + waiting_ns; }
 };
@@ -34,7 +39,8 @@ struct await_site_statistics {
     std::uint32_t site = none;  ///< index into trace::sites
     std::string name;           ///< the site's label, else its function; "unknown" without a site
     await_times times;
-    percentiles length;  ///< suspend to resume, of awaits that were resumed
+    percentiles length;   ///< suspend to resume, of awaits that were resumed
+    device_work devices;  ///< what streams did that were waited for
 };
 
 /// One entry per await site, the longest total first.

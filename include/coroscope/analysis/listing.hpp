@@ -22,7 +22,8 @@ namespace coroscope::analysis {
 /// What the cells of a column hold.
 enum class cell_kind : std::uint8_t {
     text,
-    source,  ///< text whose end matters more than its beginning
+    source,    ///< text whose end matters more than its beginning
+    sentence,  ///< text that is not cut
     count,
     time,  ///< nanoseconds
 };

@@ -29,6 +29,8 @@ struct task_site_statistics {
     std::uint64_t spawn_to_wake_count = 0;  ///< tasks whose spawn and first wake are both known
     std::int64_t spawn_to_wake_ns = 0;      ///< summed over those
     percentiles wall;                       ///< of tasks that ended, seen from their first wake on
+    optional_ns
+        device_ns;  ///< kernels, copies and sets that they asked for; none: nothing ran on devices
 
     [[nodiscard]] std::uint64_t in_state(task_state state) const {
         return states[static_cast<std::size_t>(state)];

@@ -3,11 +3,31 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "site_names.hpp"
 
 namespace coroscope::analysis {
 namespace {
+
+void add(await_times& sum, const device_share& share) {
+    if (share.waits == 0) return;
+    ++sum.device_waits;
+    sum.device_ns += share.covered_ns;
+    if (share.queued_ns) sum.device_queued_ns = sum.device_queued_ns.value_or(0) + *share.queued_ns;
+}
+
+/// The waits for streams of each site, by its place among the statistics.
+std::vector<std::vector<std::uint32_t>> waits_by_site(const trace& loaded) {
+    std::vector<std::vector<std::uint32_t>> waits;
+    for (std::uint32_t at = 0; at < loaded.device_waits.size(); ++at) {
+        const std::uint32_t await = loaded.device_waits[at].await;
+        if (await >= loaded.awaits.size()) continue;
+        waits.resize(loaded.sites.size() + 1);
+        waits[std::min<std::size_t>(loaded.awaits[await].site, loaded.sites.size())].push_back(at);
+    }
+    return waits;
+}
 
 void add(await_times& sum, const await_info& await, const time_split& time) {
     ++sum.count;
@@ -89,12 +109,18 @@ time_split split_of(const trace& loaded, const await_info& await) {
 std::vector<await_site_statistics> await_statistics(const trace& loaded) {
     std::vector<await_site_statistics> sites(loaded.sites.size() + 1);
     std::vector<std::vector<std::int64_t>> lengths(sites.size());
-    for (const await_info& await : loaded.awaits) {
+    const device_coverage coverage(loaded);
+    for (std::uint32_t index = 0; index < loaded.awaits.size(); ++index) {
+        const await_info& await = loaded.awaits[index];
         const std::size_t site = std::min<std::size_t>(await.site, loaded.sites.size());
         sites[site].site = await.site;
         add(sites[site].times, await, split_of(loaded, await));
+        add(sites[site].times, coverage.of(index));
         if (await.resume_ns) lengths[site].push_back(*await.resume_ns - await.suspend_ns);
     }
+    std::vector<std::vector<std::uint32_t>> waits = waits_by_site(loaded);
+    for (std::size_t site = 0; site < waits.size(); ++site)
+        sites[site].devices = awaited_work(loaded, std::move(waits[site]));
     for (std::size_t site = 0; site < sites.size(); ++site) {
         sites[site].name = site_title(loaded, sites[site].site);
         sites[site].length = percentiles_of(lengths[site]);
@@ -108,7 +134,9 @@ std::vector<await_site_statistics> await_statistics(const trace& loaded) {
 std::vector<await_chain> await_chains(const trace& loaded) {
     std::map<std::vector<std::uint32_t>, std::size_t> known;
     std::vector<await_chain> chains;
-    for (const await_info& await : loaded.awaits) {
+    const device_coverage coverage(loaded);
+    for (std::uint32_t index = 0; index < loaded.awaits.size(); ++index) {
+        const await_info& await = loaded.awaits[index];
         // An await of a task with awaits of its own is explained by those.
         if (await.awaited < loaded.tasks.size() && !loaded.tasks[await.awaited].awaits.empty())
             continue;
@@ -116,6 +144,7 @@ std::vector<await_chain> await_chains(const trace& loaded) {
         const auto [place, is_new] = known.try_emplace(sites, chains.size());
         if (is_new) chains.emplace_back().sites = std::move(sites);
         add(chains[place->second].times, await, split_of(loaded, await));
+        add(chains[place->second].times, coverage.of(index));
     }
     longest_first(chains);
     return chains;

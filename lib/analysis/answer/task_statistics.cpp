@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <coroscope/analysis/device_statistics.hpp>
+
 #include "site_names.hpp"
 
 namespace coroscope::analysis {
@@ -32,10 +34,14 @@ void add(task_site_statistics& sum, const task_info& task) {
 std::vector<task_site_statistics> task_statistics(const trace& loaded) {
     std::vector<task_site_statistics> sites(loaded.sites.size() + 1);
     std::vector<std::vector<std::int64_t>> walls(sites.size());
-    for (const task_info& task : loaded.tasks) {
+    const std::vector<std::int64_t> device_times = device_time_of_tasks(loaded);
+    for (std::size_t index = 0; index < loaded.tasks.size(); ++index) {
+        const task_info& task = loaded.tasks[index];
         const std::size_t site = std::min<std::size_t>(task.spawn_site, loaded.sites.size());
         sites[site].site = task.spawn_site;
         add(sites[site], task);
+        if (!device_times.empty())
+            sites[site].device_ns = sites[site].device_ns.value_or(0) + device_times[index];
         if (seen_whole(task)) walls[site].push_back(task.time.wall_ns());
     }
     for (std::size_t site = 0; site < sites.size(); ++site) {

@@ -96,6 +96,20 @@ std::optional<chrome_events::place> chrome_events::place_on_stream(const device_
     return place_beside(stream.where.in, stream.number, what, inside::closed);
 }
 
+/// What an await waited for, and how much of its time that explains.
+void chrome_events::write_awaited_streams(argument_list& arguments, std::uint32_t await) {
+    const index_range waits = find_device_waits(from_, await);
+    if (waits.empty() || from_.awaits[await].task >= from_.tasks.size()) return;
+    std::string streams;
+    for (const std::uint32_t each : waits)
+        streams.append(streams.empty() ? "" : ", ")
+            .append(stream_name(from_.device_waits[each].stream));
+    arguments.member("\"waited_for\":\"" + streams + "\"");
+    const device_share share = coverage_.of(await);
+    arguments.integer("\"device_ns\":", share.covered_ns);
+    if (share.queued_ns) arguments.integer("\"device_queued_ns\":", *share.queued_ns);
+}
+
 /// From a call to what it asked for.
 void chrome_events::write_launch(std::uint32_t index) {
     const device_activity& activity = from_.device_activities[index];

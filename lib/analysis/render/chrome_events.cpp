@@ -46,7 +46,8 @@ chrome_events::chrome_events(const trace& from, const byte_sink& sink)
       lanes_of_site_(from.sites.size() + 1),
       beside_(static_cast<std::size_t>(process::devices) + from.devices.size() + 1),
       flow_to_slice_(from.slices.size()),
-      flow_to_activity_(from.device_activities.size()) {
+      flow_to_activity_(from.device_activities.size()),
+      coverage_(from) {
     const auto head_of = [](std::uint32_t pid) {
         return "{\"pid\":" + std::to_string(pid) + ",\"tid\":";
     };

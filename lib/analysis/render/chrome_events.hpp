@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <coroscope/analysis/chrome.hpp>
+#include <coroscope/analysis/device_statistics.hpp>
 
 #include "chrome_lanes.hpp"
 #include "chrome_text.hpp"
@@ -123,7 +124,8 @@ private:
     void open_complete(const place& where, const span& what, std::string_view name,
                        std::string_view category);
     void write_first_queue(const place& where, const task_info& task);
-    void write_suspended(const place& where, const await_info& await, const span& what);
+    void write_suspended(const place& where, std::uint32_t index, const span& what);
+    void write_awaited_streams(argument_list& arguments, std::uint32_t await);
     void write_queued(const place& where, const span& what, std::uint32_t site);
     [[nodiscard]] std::string_view name_of(const event& scope);
     void write_apart(const event& scope, const span& what);
@@ -162,6 +164,7 @@ private:
     std::map<process, std::uint32_t> contexts_;  ///< the first of each device
     /// By activity: an arrow ends there. Ids of arrows go on behind those of the slices.
     std::vector<bool> flow_to_activity_;
+    device_coverage coverage_;
     /// What was the last that a wait waited for: indices of activity and wait, in order.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> resumed_;
 };

@@ -108,12 +108,13 @@ void chrome_events::write_await(std::uint32_t index) {
     const std::int64_t wake_ns =
         await.wake_ns ? std::clamp(*await.wake_ns, what.start_ns, what.end_ns) : what.end_ns;
     const bool waited = wake_ns > what.start_ns || what.end_ns == what.start_ns;
-    if (waited) write_suspended(*where, await, {what.start_ns, wake_ns});
+    if (waited) write_suspended(*where, index, {what.start_ns, wake_ns});
     if (wake_ns < what.end_ns) write_queued(*where, {wake_ns, what.end_ns}, await.site);
 }
 
 /// From the end of the slice to the wake, or to the resume where nobody saw the wake.
-void chrome_events::write_suspended(const place& where, const await_info& await, const span& what) {
+void chrome_events::write_suspended(const place& where, std::uint32_t index, const span& what) {
+    const await_info& await = from_.awaits[index];
     const std::uint32_t awaited_site =
         await.awaited < from_.tasks.size() ? from_.tasks[await.awaited].spawn_site : none;
     open_complete(where, what, text_.await_name(await.site, awaited_site), ",\"cat\":\"await\"");
@@ -124,6 +125,7 @@ void chrome_events::write_suspended(const place& where, const await_info& await,
     if (!await.wake_ns) arguments.member("\"wake\":\"unknown\"");
     if (!await.resume_ns) arguments.member("\"resumed\":false");
     if (await.clipped) arguments.member("\"clipped\":true");
+    if (!from_.device_waits.empty()) write_awaited_streams(arguments, index);
     out_.raw("}}");
 }
 

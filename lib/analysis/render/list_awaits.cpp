@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "device_text.hpp"
 #include "places.hpp"
 
 namespace coroscope::analysis {
@@ -46,6 +47,24 @@ void append_times(row& cells, const await_times& times) {
     cells.emplace_back(optional_ns(times.waiting_ns));
 }
 
+bool tells_of_devices(const trace& loaded) { return !loaded.device_waits.empty(); }
+
+/// How much of the suspensions the streams explain that they waited for.
+void append_device_columns(listing& list) {
+    list.columns.push_back({"On device", "device_ns", cell_kind::time});
+    list.columns.push_back({"Device queue", "device_queued_ns", cell_kind::time});
+}
+
+void append_devices(row& cells, const await_times& times) {
+    if (times.device_waits == 0) {
+        cells.emplace_back(not_applicable());
+        cells.emplace_back(not_applicable());
+        return;
+    }
+    cells.emplace_back(optional_ns(times.device_ns));
+    cells.emplace_back(times.device_queued_ns);
+}
+
 std::string chain_text(const trace& loaded, const await_chain& chain) {
     std::string text;
     for (const std::uint32_t site : chain.sites) {
@@ -73,6 +92,11 @@ listing list_await_sites(const trace& loaded,
                     {"Wake unseen", "unknown_wakes", cell_kind::count},
                     {"Not resumed", "unfinished", cell_kind::count},
                     {"At", "place", cell_kind::source}};
+    const bool devices = tells_of_devices(loaded);
+    if (devices) {
+        append_device_columns(list);
+        list.columns.push_back({"Waited for", "waited_for", cell_kind::sentence});
+    }
     const std::map<std::uint32_t, std::string> scopes = enclosing_scopes(loaded);
     for (const await_site_statistics& each : statistics) {
         const auto scope = scopes.find(each.site);
@@ -86,6 +110,14 @@ listing list_await_sites(const trace& loaded,
         cells.emplace_back(figure(each.times.unknown_wakes));
         cells.emplace_back(figure(each.times.unfinished));
         cells.emplace_back(site_place(loaded, each.site));
+        if (devices) {
+            append_devices(cells, each.times);
+            if (each.times.device_waits == 0)
+                cells.emplace_back(not_applicable());
+            else
+                cells.emplace_back(
+                    render::wait_text(loaded, each.devices, each.times.device_queued_ns));
+        }
         list.rows.push_back(std::move(cells));
     }
     return list;
@@ -98,6 +130,7 @@ listing list_await_chains(const trace& loaded, const std::vector<await_chain>& c
         {"Queued", "queued_ns", cell_kind::time}, {"Waiting", "waiting_ns", cell_kind::time},
         {"Count", "count", cell_kind::count},     {"Innermost at", "place", cell_kind::source},
         {"Chain", "chain", cell_kind::text}};
+    if (tells_of_devices(loaded)) append_device_columns(list);
     for (const await_chain& each : chains) {
         row cells;
         append_times(cells, each.times);
@@ -105,6 +138,7 @@ listing list_await_chains(const trace& loaded, const std::vector<await_chain>& c
         cells.emplace_back(each.sites.empty() ? std::string()
                                               : site_place(loaded, each.sites.back()));
         cells.emplace_back(chain_text(loaded, each));
+        if (tells_of_devices(loaded)) append_devices(cells, each.times);
         list.rows.push_back(std::move(cells));
     }
     return list;

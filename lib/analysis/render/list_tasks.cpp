@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "device_text.hpp"
 #include "places.hpp"
 
 namespace coroscope::analysis {
@@ -47,6 +48,34 @@ void append_split(row& cells, const time_split& time) {
     }
 }
 
+bool waits_for_devices(const trace& loaded, std::uint32_t task) {
+    for (const std::uint32_t await : loaded.tasks[task].awaits)
+        if (!find_device_waits(loaded, await).empty()) return true;
+    return false;
+}
+
+void append_device_columns(listing& list) {
+    list.columns.push_back({"On device", "device_ns", cell_kind::time});
+    list.columns.push_back({"Device queue", "device_queued_ns", cell_kind::time});
+    list.columns.push_back({"Device start", "device_start_ns", cell_kind::time});
+    list.columns.push_back({"Device end", "device_end_ns", cell_kind::time});
+    list.columns.push_back({"Waited for", "waited_for", cell_kind::sentence});
+}
+
+void append_devices(row& cells, const trace& loaded, const device_coverage& coverage,
+                    std::uint32_t await) {
+    const device_share share = coverage.of(await);
+    if (share.waits == 0) {
+        for (int cell = 0; cell < 5; ++cell) cells.emplace_back(not_applicable());
+        return;
+    }
+    cells.emplace_back(optional_ns(share.covered_ns));
+    cells.emplace_back(share.queued_ns);
+    cells.emplace_back(share.start_ns);
+    cells.emplace_back(share.end_ns);
+    cells.emplace_back(render::wait_text(loaded, awaited_work(loaded, await), share.queued_ns));
+}
+
 }  // namespace
 
 listing list_task_sites(const trace& loaded, const std::vector<task_site_statistics>& statistics) {
@@ -65,6 +94,9 @@ listing list_task_sites(const trace& loaded, const std::vector<task_site_statist
                     {"To first wake", "spawn_to_wake_ns", cell_kind::time},
                     {"State", "states", cell_kind::text},
                     {"At", "place", cell_kind::source}};
+    const bool devices = std::any_of(statistics.begin(), statistics.end(),
+                                     [](const auto& each) { return each.device_ns.has_value(); });
+    if (devices) list.columns.push_back({"On devices", "device_ns", cell_kind::time});
     for (const task_site_statistics& each : statistics) {
         row cells{each.name, figure(each.count)};
         for (const std::int64_t value :
@@ -77,6 +109,7 @@ listing list_task_sites(const trace& loaded, const std::vector<task_site_statist
                                                          : std::nullopt);
         cells.emplace_back(states_text(each));
         cells.emplace_back(site_place(loaded, each.site));
+        if (devices) cells.emplace_back(each.device_ns);
         list.rows.push_back(std::move(cells));
     }
     return list;
@@ -101,6 +134,9 @@ listing list_task_awaits(const trace& loaded, std::uint32_t task) {
                     {"Awaited task", "awaited", cell_kind::count},
                     {"Woken by task", "waker", cell_kind::count},
                     {"At", "place", cell_kind::source}};
+    const bool devices = waits_for_devices(loaded, task);
+    if (devices) append_device_columns(list);
+    const device_coverage coverage(loaded);
     for (const std::uint32_t index : loaded.tasks[task].awaits) {
         if (index >= loaded.awaits.size()) continue;
         const await_info& await = loaded.awaits[index];
@@ -116,6 +152,7 @@ listing list_task_awaits(const trace& loaded, std::uint32_t task) {
         cells.emplace_back(task_id(loaded, await.awaited));
         cells.emplace_back(task_id(loaded, await.waker));
         cells.emplace_back(site_place(loaded, await.site));
+        if (devices) append_devices(cells, loaded, coverage, index);
         list.rows.push_back(std::move(cells));
     }
     return list;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/views.hpp>
 
+#include <coroscope/analysis/device_statistics.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -104,8 +106,14 @@ listing list_task_tree(const trace& loaded) {
                     {"Waiting", "waiting_ns", cell_kind::time},
                     {"Wall", "wall_ns", cell_kind::time},
                     {"Spawned at", "place", cell_kind::source}};
+    const std::vector<std::int64_t> device_times = device_time_of_tasks(loaded);
+    if (!device_times.empty()) list.columns.push_back({"On devices", "device_ns", cell_kind::time});
     const tree_walk walk(loaded);
-    for (const tree_walk::step& step : walk.steps()) list.rows.push_back(tree_row(loaded, step));
+    for (const tree_walk::step& step : walk.steps()) {
+        list.rows.push_back(tree_row(loaded, step));
+        if (!device_times.empty())
+            list.rows.back().emplace_back(optional_ns(device_times[step.task]));
+    }
     return list;
 }
 

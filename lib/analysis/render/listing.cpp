@@ -22,7 +22,9 @@ using render::json_writer;
 using render::text_column;
 using render::text_table;
 
-bool is_text(cell_kind kind) { return kind == cell_kind::text || kind == cell_kind::source; }
+bool is_text(cell_kind kind) {
+    return kind == cell_kind::text || kind == cell_kind::source || kind == cell_kind::sentence;
+}
 
 /// Unknown sorts behind everything known.
 std::int64_t rank(const listing_cell& cell) {
@@ -49,6 +51,7 @@ void sort_by_column(std::vector<std::vector<listing_cell>>& rows, std::size_t co
 std::string text_of(const listing_cell& cell, cell_kind kind, const listing_options& options) {
     if (const auto* text = std::get_if<std::string>(&cell)) {
         const std::string clean = text->empty() ? "-" : render::printable(*text);
+        if (kind == cell_kind::sentence) return clean;
         return kind == cell_kind::source
                    ? render::cut_source(clean, options.max_source_column_width)
                    : render::cut_name(clean, options.max_text_column_width);

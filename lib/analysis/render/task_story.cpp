@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "device_text.hpp"
 #include "json_writer.hpp"
 #include "listing_json.hpp"
 #include "places.hpp"
@@ -48,6 +49,21 @@ json_writer& write_index(json_writer& json, std::string_view key, const trace& l
     return task < loaded.tasks.size() ? json.integer(loaded.tasks[task].id) : json.null();
 }
 
+/// Null where the trace has nothing of devices.
+void write_devices(json_writer& json, const trace& loaded, const device_work& work) {
+    json.key("devices");
+    if (loaded.device_activities.empty()) {
+        json.null();
+        return;
+    }
+    json.begin_object(json_writer::layout::compact);
+    json.member("device_ns", work.total_ns());
+    json.member("kernels", work.kernels.count).member("kernels_ns", work.kernels.total_ns);
+    json.member("copies", work.copies.count).member("copies_ns", work.copies.total_ns);
+    json.member("sets", work.sets.count).member("sets_ns", work.sets.total_ns);
+    json.end();
+}
+
 }  // namespace
 
 std::string task_text(const trace& loaded, std::uint32_t index, const listing_options& options) {
@@ -68,6 +84,8 @@ std::string task_text(const trace& loaded, std::uint32_t index, const listing_op
     line("First wake", moment(task.first_wake_ns, options));
     line("Ended", task.end_ns ? moment(task.end_ns, options) : "not within the session");
     line("Wall", split_line(task.time));
+    if (const device_work work = work_of_task(loaded, index); !work.empty())
+        line("On devices", render::work_text(loaded, work));
     if (task.losses) line("Losses", "records of it were lost; gaps count as waiting");
     text.append("\n").append(to_text(list_task_awaits(loaded, index), options));
     text.append("\n").append(to_text(list_task_slices(loaded, index), options));
@@ -89,6 +107,7 @@ std::string task_json(const trace& loaded, std::uint32_t index) {
     json.member("running_ns", task.time.running_ns).member("suspended_ns", task.time.suspended_ns);
     json.member("queued_ns", task.time.queued_ns).member("waiting_ns", task.time.waiting_ns);
     json.member("wall_ns", task.time.wall_ns());
+    write_devices(json, loaded, work_of_task(loaded, index));
     json.key("awaits");
     render::write_rows(json, list_task_awaits(loaded, index));
     json.key("slices");
