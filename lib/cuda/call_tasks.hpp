@@ -28,7 +28,7 @@ public:
                           std::uint64_t end) noexcept {
         place& at = place_of(correlation);
         const bool known = at.correlation == correlation;
-        const bool same_call = known && !at.announced && start <= at.end && end >= at.start;
+        const bool same_call = known && !at.announced && start < at.end && end > at.start;
         if (!same_call) {
             at = {known && at.announced ? at.task : 0, start, end, correlation, false};
         } else {

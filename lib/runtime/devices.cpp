@@ -141,7 +141,8 @@ void follow_current_task() noexcept { follow_task(task_of(this_thread.mark)); }
 // Work of another session, or of none, is none that the recorder asks for.
 void follow_task(std::uint64_t task) noexcept {
     const device_recorder* recorder = active.load(std::memory_order_acquire);
-    if (recorder != nullptr) recorder->follow(records_devices_here() ? task : 0);
+    if (recorder == nullptr || register_thread(this_thread) == nullptr) return;
+    recorder->follow(records_devices_here() ? task : 0);
 }
 
 void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept {

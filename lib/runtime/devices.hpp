@@ -35,7 +35,7 @@ void forget_devices() noexcept;
 }
 
 /// Tells the recorder which task is current on this thread: the one of its mark, or a task that is about to be.
-/// For threads whose gate has gate_devices, or had it.
+/// For threads whose gate has gate_devices, or had it, or that are not registered yet.
 void follow_current_task() noexcept;
 void follow_task(std::uint64_t task) noexcept;
 

@@ -26,7 +26,8 @@ void tell(task_transition what, std::uint64_t task, std::uint64_t other,
 
 void tell_runs(std::uint64_t task) noexcept {
     tell(task_transition::resume, task, 0, 0);
-    if ((detail::load_gate() & detail::gate_devices) != 0) follow_task(task);
+    constexpr std::int32_t unknown = detail::gate_unknown & ~detail::gate_careful;
+    if ((detail::load_gate() & (detail::gate_devices | unknown)) != 0) follow_task(task);
 }
 
 void tell_state(std::uint64_t task, async_state state, std::uint32_t await_site) noexcept {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A CUPTI of the tests' own: the entry points that coroscope-cuda opens, over records of the real layout. It lives in
+// a library that COROSCOPE_CUPTI names; a test is linked with the same one and tells it what to replay. As CUPTI
+// does, it hands buffers over on a thread of its own, keeps external ids per thread, and puts what a thread
+// has pushed before the call that the thread makes. Thread-safe.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cupti.h>
+
+#define FAKE_CUPTI_API __attribute__((visibility("default")))
+
+namespace coroscope::test::fake_cupti {
+
+/// What CUPTI would tell of one launch. Its times are those of the call, and then of the kernel, if not given.
+struct launch {
+    const char* kernel = "_Z6kernelv";
+    std::uint32_t device = 0;
+    std::uint32_t context = 1;
+    std::uint32_t stream = 7;
+    std::uint32_t correlation = 0;  ///< 0: the next one
+    bool with_driver_call =
+        false;  ///< the runtime's call makes one of the driver, with the same number
+    bool kernel_first = false;  ///< the kernel's record comes before the call's
+    bool unfinished =
+        false;  ///< the kernel is still in flight when it is flushed by force, and not told before
+    std::uint64_t start_ns = 0;
+    std::uint64_t end_ns = 0;
+};
+
+/// A call of cudaLaunchKernel by this thread, and its kernel. Returns the correlation number.
+FAKE_CUPTI_API std::uint32_t call_launch(const launch& what);
+
+/// Puts a record of CUPTI's layout behind the others, if its kind is enabled.
+FAKE_CUPTI_API void append(const void* record, std::size_t bytes);
+template <class Record>
+void append(const Record& record) {
+    append(&record, sizeof record);
+}
+
+/// CUPTI's time: the client's, where it gave a clock.
+FAKE_CUPTI_API std::uint64_t now_ns();
+
+/// A context goes: what it has recorded is handed over at once, on this thread.
+FAKE_CUPTI_API void destroy_context();
+
+/// Hands over what there is, and waits for that.
+FAKE_CUPTI_API void deliver();
+
+/// From here on buffers do not come back, or do again: those that were held, too.
+FAKE_CUPTI_API void hold_buffers(bool hold);
+
+/// CUPTI loses that many records for reasons of its own.
+FAKE_CUPTI_API void drop(std::size_t records);
+
+/// What is answered from here on; CUPTI_SUCCESS: all is well.
+FAKE_CUPTI_API void refuse_subscribers(CUptiResult answer);
+FAKE_CUPTI_API void refuse_kind(CUpti_ActivityKind kind, CUptiResult answer);
+FAKE_CUPTI_API void refuse_clock(CUptiResult answer);
+
+/// What was done with external ids, on all threads.
+struct id_counts {
+    std::uint64_t pushes = 0;
+    std::uint64_t pops = 0;
+    std::uint64_t bad_pops = 0;  ///< of an empty stack
+    std::size_t deepest = 0;     ///< ids on one thread's stack at once
+};
+FAKE_CUPTI_API id_counts ids();
+
+/// The id on top of this thread's stack; 0: none.
+FAKE_CUPTI_API std::uint64_t current_id();
+
+/// How often any of CUPTI's functions was called.
+FAKE_CUPTI_API std::uint64_t calls();
+
+FAKE_CUPTI_API bool thread_ids_are_the_systems();
+FAKE_CUPTI_API bool is_subscribed();
+
+}  // namespace coroscope::test::fake_cupti

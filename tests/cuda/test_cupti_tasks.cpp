@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A launch belongs to the task that is current on its thread, whatever hops there were.
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "../runtime/support/awaitables.hpp"
+#include "../runtime/support/executors.hpp"
+#include "recorded_devices.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using trace::device_activity;
+
+namespace {
+
+// Which task made which call, as the tasks themselves know it.
+class ledger {
+public:
+    void note(std::uint32_t correlation, std::uint64_t task) {
+        const std::lock_guard lock(mutex_);
+        expected_[correlation] = task;
+    }
+    [[nodiscard]] std::size_t size() const { return expected_.size(); }
+
+    /// Activities of another task than that, and those nobody made.
+    [[nodiscard]] std::size_t wrong(const recorded_devices& found) const {
+        std::size_t bad = 0;
+        for (const recorded_activity& each : found.activities) {
+            const auto known = expected_.find(each.body.correlation);
+            bad += known == expected_.end() || known->second != each.body.task ? 1U : 0U;
+        }
+        return bad;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::uint32_t, std::uint64_t> expected_;
+};
+
+std::uint64_t own_task() { return current_context().task; }
+
+/// Suspends; goes on in the pool. `in_suspend` is called by await_suspend.
+template <class InSuspend>
+struct hop_to {
+    thread_executor& pool;
+    InSuspend in_suspend;
+    hop_to(thread_executor& to, InSuspend call) : pool(to), in_suspend(call) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiter) {
+        in_suspend();
+        pool.post([waiter] { waiter.resume(); });
+    }
+    void await_resume() const noexcept {}
+};
+
+void launch_as(ledger& book, std::uint64_t task) { book.note(fake::call_launch({}), task); }
+
+task<> inner_work(ledger& book) {
+    const std::uint64_t self = own_task();
+    launch_as(book, self);
+    co_return;
+}
+
+task<> hopping_request(thread_executor& pool, ledger& book, int hops) {
+    const std::uint64_t self = own_task();
+    for (int hop = 0; hop < hops; ++hop) {
+        launch_as(book, self);
+        co_await hop_to(pool, [&book, self] { launch_as(book, self); });
+        launch_as(book, self);
+        co_await inner_work(book);
+        launch_as(book, self);
+    }
+}
+
+}  // namespace
+
+TEST_SUITE("tasks of launches") {
+    TEST_CASE("100,000 launches of tasks that hop threads: none is another task's") {
+        constexpr int requests = 250;
+        constexpr int hops = 100;
+        ledger book;
+        const fake::id_counts before = fake::ids();
+        const recorded_devices found = record_devices(
+            [&book] {
+                thread_executor pool(4);
+                std::vector<std::thread> clients;
+                for (int client = 0; client < 5; ++client)
+                    clients.emplace_back([&] {
+                        for (int at = 0; at < requests / 5; ++at)
+                            sync_wait(hopping_request(pool, book, hops));
+                    });
+                for (std::thread& each : clients) each.join();
+                pool.join();
+                launch_as(book, 0);
+            },
+            {.all_threads = true});
+        CHECK(book.size() == requests * hops * 5 + 1);
+        CHECK(book.size() >= 100'000);
+        CHECK(found.kernels().size() == book.size());
+        CHECK(found.of(device_activity::runtime_call).size() == book.size());
+        CHECK(book.wrong(found) == 0);
+        CHECK(found.header.lost_device_records == 0);
+        const fake::id_counts after = fake::ids();
+        CHECK(after.bad_pops == before.bad_pops);
+        CHECK(after.deepest == 1);
+        CHECK(fake::current_id() == 0);
+    }
+
+    TEST_CASE("jobs, contexts that are put on by hand, and threads that nobody knows have theirs") {
+        ledger book;
+        const recorded_devices found = record_devices(
+            [&book] {
+                launch_as(book, 0);
+                const context job_like(4242, current_context().session, 0);
+                {
+                    const context_guard guard(job_like);
+                    launch_as(book, 4242);
+                    std::thread(propagate([&book] { launch_as(book, 4242); })).join();
+                    std::thread([&book] { launch_as(book, 0); }).join();
+                }
+                launch_as(book, 0);
+                thread_executor pool(1);
+                executor_adaptor adaptor(pool);
+                adaptor.post([&book] { launch_as(book, own_task()); });
+                pool.join();
+            },
+            {.all_threads = true});
+        CHECK(found.kernels().size() == 6);
+        CHECK(book.wrong(found) == 0);
+        CHECK(found.kernels().back().body.task != 0);
+    }
+
+    TEST_CASE("a session of one thread follows its tasks, and forgets them where they are not") {
+        ledger book;
+        const recorded_devices found = record_devices([&book] {
+            slot paused;
+            const auto pausing = [](slot& into, ledger& log) -> task<> {
+                const std::uint64_t self = own_task();
+                launch_as(log, self);
+                co_await suspend_into(into);
+                launch_as(log, self);
+            };
+            std::thread waiter;
+            {
+                task<> one = pausing(paused, book);
+                auto awaiting = [](task<>& inner) -> task<> { co_await std::move(inner); };
+                std::atomic<bool> done{false};
+                task<> outer = awaiting(one);
+                waiter = std::thread([&] {
+                    while (paused.waiter == nullptr) std::this_thread::yield();
+                    CHECK(fake::current_id() == 0);
+                    paused.resume();
+                    CHECK(fake::current_id() == 0);
+                    done = true;
+                });
+                sync_wait(std::move(outer));
+                waiter.join();
+            }
+            launch_as(book, 0);
+        });
+        CHECK(found.kernels().size() == 3);
+        CHECK(book.wrong(found) == 0);
+        CHECK(fake::current_id() == 0);
+    }
+
+    TEST_CASE("a call of the driver inside one of the runtime is the same task's") {
+        ledger book;
+        const recorded_devices found = record_devices([&book] {
+            const context_guard guard(context(99, current_context().session, 0));
+            book.note(fake::call_launch({.with_driver_call = true}), 99);
+        });
+        CHECK(found.activities.size() == 3);
+        CHECK(found.of(device_activity::driver_call)[0].name == "cuLaunchKernel");
+        CHECK(book.wrong(found) == 0);
+    }
+
+    TEST_CASE("a number that is used again does not bring an old task back") {
+        const recorded_devices found = record_devices([] {
+            {
+                const context_guard guard(context(7, current_context().session, 0));
+                fake::call_launch({.correlation = 500});
+            }
+            fake::call_launch({.correlation = 500});  // of no task
+            const context_guard guard(context(8, current_context().session, 0));
+            fake::call_launch({.correlation = 500});
+        });
+        const auto kernels = found.kernels();
+        REQUIRE(kernels.size() == 3);
+        CHECK(kernels[0].body.task == 7);
+        CHECK(kernels[1].body.task == 0);
+        CHECK(kernels[2].body.task == 8);
+    }
+
+    TEST_CASE("a late kernel is not given to the task that uses its number now") {
+        const recorded_devices found = record_devices([] {
+            const std::uint64_t early = fake::now_ns();
+            {
+                const context_guard guard(context(7, current_context().session, 0));
+                fake::call_launch({.correlation = 600});
+            }
+            const context_guard guard(context(8, current_context().session, 0));
+            fake::call_launch({.correlation = 600});
+            CUpti_ActivityKernel10 late{};
+            late.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+            late.start = early;
+            late.end = early + 5;
+            late.correlationId = 600;
+            fake::append(late);
+        });
+        REQUIRE(found.kernels().size() == 3);
+        CHECK(found.kernels()[2].body.task == 0);
+    }
+
+    TEST_CASE("what an earlier session left on a thread is nobody's in the next") {
+        std::atomic<int> step{0};
+        const auto wait_for = [&step](int value) {
+            while (step != value) std::this_thread::yield();
+        };
+        std::thread other;
+        record_devices(
+            [&] {
+                other = std::thread([&] {
+                    const context_guard guard(context(31, 0, 0));
+                    fake::call_launch({});
+                    step = 1;
+                    wait_for(2);
+                    fake::call_launch({.kernel = "later"});
+                    step = 3;
+                });
+                wait_for(1);
+            },
+            {.all_threads = true});
+        const recorded_devices later = record_devices(
+            [&] {
+                step = 2;
+                wait_for(3);
+            },
+            {.all_threads = true});
+        other.join();
+        REQUIRE(later.kernels().size() == 1);
+        CHECK(later.kernels()[0].body.task == 0);
+    }
+}
