@@ -14,7 +14,7 @@ import time
 from timed_rows import middle_process, run_json, void_if_lost
 
 CONNECTIONS = 8
-TURNS = 5
+TURNS = 9
 FIXED_PORT = 55555
 
 
