@@ -107,6 +107,19 @@ int run_pipeline(const options& chosen) {
     return found.good() && times_agree && work.wrong_results() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+// Throws where CUDA cannot tell.
+void print_device() {
+    int driver = 0, runtime = 0;
+    cudaDeviceProp device{};
+    check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+    check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+    check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
+    std::printf(
+        "device: %s, compute capability %d.%d; CUDA %d.%d by its driver, %d.%d by the runtime\n\n",
+        device.name, device.major, device.minor, driver / 1000, driver % 1000 / 10, runtime / 1000,
+        runtime % 1000 / 10);
+}
+
 int run(const options& chosen, const char* program) {
     int devices = 0;
     const cudaError_t found = cudaGetDeviceCount(&devices);
@@ -116,6 +129,7 @@ int run(const options& chosen, const char* program) {
         return exit_skipped;
     }
     if (chosen.measure) return measure_launches(*chosen.measure), EXIT_SUCCESS;
+    print_device();
     if (chosen.overhead_rounds != 0)
         return compare_overheads(program, chosen.overhead_rounds) ? EXIT_SUCCESS : EXIT_FAILURE;
     return run_pipeline(chosen);

@@ -4,10 +4,14 @@
 test_usage() {
     cat <<'TEXT'
 usage: ./dev test [--sanitize address|thread] [--compiler CXX] [NAME…]
+       ./dev test --gpu [--compiler CXX]
 
 Builds, then runs every test or those that NAME (Meson's test names; `meson test --list` shows
 them). The last line is "N passed, N failed", counted over test cases; ", N skipped" follows
 where some were. Exits 0 when none failed.
+
+--gpu runs what needs an NVIDIA GPU instead (examples/cuda_pipeline) and prints device, driver and
+toolkit with the figures for docs/gpu.md. Where there is no GPU it says so and exits 1.
 
 example: ./dev test --sanitize thread runtime
 TEXT
@@ -24,18 +28,25 @@ under_thread_sanitizer() {
 }
 
 verb_main() {
-    local kind=release compiler='' folder patience=1
+    local kind=release compiler='' folder patience=1 gpu=no
     local -a names=() runner=()
     while [[ $# -gt 0 ]]; do
         case $1 in
             --help | -h) test_usage && return ;;
             --compiler) need_value "$1" "$@" && compiler=$2 && shift ;;
+            --gpu) gpu=yes ;;
             --sanitize) need_value "$1" "$@" && known_sanitizer "$2" && kind=$2 && shift ;;
             -*) usage_error "test: no option $1; see ./dev test --help" ;;
             *) names+=("$1") ;;
         esac
         shift
     done
+    if [[ $gpu == yes ]]; then
+        [[ $kind == release && ${#names[@]} -eq 0 ]] || usage_error "test: --gpu takes neither a sanitizer nor names"
+        # shellcheck source=scripts/dev/gpu.sh
+        source scripts/dev/gpu.sh
+        require_gpu
+    fi
     [[ $kind == release ]] || patience=5
     [[ $kind != thread ]] || runner=(under_thread_sanitizer)
     use_compiler "$kind" "$compiler"
@@ -43,5 +54,9 @@ verb_main() {
     want integrations
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled
+    if [[ $gpu == yes ]]; then
+        gpu_suite "$folder"
+        return
+    fi
     "${runner[@]}" python3 scripts/run_tests.py --patience "$patience" "$folder" "${names[@]}"
 }

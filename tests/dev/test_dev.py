@@ -83,6 +83,16 @@ class MissingParts(BareSystem):
                          (1, "dev: no compiler nosuch++: install it, or name another with --compiler\n"))
 
 
+class NoGpu(BareSystem):
+    @unittest.skipIf(list(pathlib.Path("/dev").glob("nvidia[0-9]*")) or pathlib.Path("/dev/dxg").exists(),
+                     "there is a GPU")
+    def test_a_machine_without_a_gpu_is_told_so_in_one_line_before_anything_is_built(self):
+        done = self.dev("test", "--gpu")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "dev: test --gpu: this machine has no NVIDIA GPU (no /dev/nvidia0): "
+                             "run it on one that has\n"))
+
+
 class WrongUse(BareSystem):
     def test_a_fuzzer_that_does_not_exist_is_refused(self):
         self.assert_usage_error(self.dev("fuzz", "pdf"), "fuzz: no target pdf; there are native events nvprof nsight")
@@ -94,6 +104,11 @@ class WrongUse(BareSystem):
         for verb in ("build", "test"):
             self.assert_usage_error(self.dev(verb, "--sanitize", "memory"),
                                     'no sanitizer "memory"; there are address and thread')
+
+    def test_a_gpu_is_asked_for_alone(self):
+        for more in (["--sanitize", "thread"], ["headers"]):
+            self.assert_usage_error(self.dev("test", "--gpu", *more),
+                                    "test: --gpu takes neither a sanitizer nor names")
 
     def test_an_option_without_its_value_is_refused(self):
         self.assert_usage_error(self.dev("test", "--sanitize"), "--sanitize needs a value")

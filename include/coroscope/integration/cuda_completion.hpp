@@ -32,7 +32,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <concepts>
 #include <coroutine>
 #include <new>
 #include <source_location>
@@ -46,105 +45,12 @@
 #include <coroscope/detail/location.hpp>
 #include <coroscope/executor_adaptor.hpp>
 #include <coroscope/integration/cuda.hpp>
+#include <coroscope/integration/cuda_work.hpp>
 #include <coroscope/range.hpp>
 #include <coroscope/record_function.hpp>
 
 namespace coroscope {
 namespace cuda::detail {
-
-using coroscope::detail::device_wait;
-using coroscope::detail::device_wait_ptr;
-using coroscope::detail::device_waiter;
-
-/// What is awaited. An event of its own stands for a default stream, whose handle means another stream elsewhere.
-class awaited_work {
-public:
-    explicit awaited_work(cudaStream_t stream) noexcept : stream_(stream) {}
-    explicit awaited_work(cudaEvent_t event) noexcept : event_(event), is_stream_(false) {}
-    awaited_work(awaited_work&& other) noexcept
-        : stream_(other.stream_),
-          event_(other.event_),
-          device_(other.device_),
-          is_stream_(other.is_stream_),
-          owns_event_(std::exchange(other.owns_event_, false)) {}
-    awaited_work& operator=(awaited_work&&) = delete;
-    ~awaited_work() {
-        if (owns_event_) static_cast<void>(cudaEventDestroy(event_));
-    }
-
-    cudaStream_t stream() const noexcept { return stream_; }
-    bool is_stream() const noexcept { return is_stream_; }
-
-    /// `pending`, or what CUDA answers. That it is not ready is no error of the thread's, and is not left behind.
-    int look() const noexcept {
-        const cudaError_t answer =
-            event_ != nullptr ? cudaEventQuery(event_) : cudaStreamQuery(stream_);
-        if (answer != cudaErrorNotReady) return static_cast<int>(answer);
-        if (cudaPeekAtLastError() == cudaErrorNotReady) static_cast<void>(cudaGetLastError());
-        return device_wait::pending;
-    }
-
-    /// The same on the waking thread: on the awaiting thread's device, and in the way of nobody's graph.
-    int look_from_elsewhere() const noexcept {
-        cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-        static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
-        static_cast<void>(cudaSetDevice(device_));
-        return look();
-    }
-
-    /// On the awaiting thread; other threads can look from here on.
-    cudaError_t prepare() noexcept {
-        if (const cudaError_t failed = cudaGetDevice(&device_); failed != cudaSuccess)
-            return failed;
-        if (!is_default_stream()) return cudaSuccess;
-        const cudaError_t failed = cudaEventCreateWithFlags(&event_, cudaEventDisableTiming);
-        owns_event_ = failed == cudaSuccess;
-        return owns_event_ ? cudaEventRecord(event_, stream_) : failed;
-    }
-
-private:
-    bool is_default_stream() const noexcept {
-        return is_stream_ && (stream_ == nullptr || stream_ == cudaStreamLegacy ||
-                              stream_ == cudaStreamPerThread);
-    }
-
-    cudaStream_t stream_ = nullptr;
-    cudaEvent_t event_ = nullptr;
-    int device_ = 0;
-    bool is_stream_ = true;
-    bool owns_event_ = false;
-};
-
-/// Does the program's default stream belong to each thread?
-#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
-inline constexpr bool default_stream_is_per_thread = true;
-#else
-inline constexpr bool default_stream_is_per_thread = false;
-#endif
-
-/// Has the stream tell `told` when it comes to here; the waking thread looks in case that it never does.
-inline cudaError_t tell_by_callback(cudaStream_t stream, device_wait_ptr told) noexcept {
-    if (!coroscope::detail::start_waking_thread()) return cudaErrorOperatingSystem;
-    const auto callback = [](void* expected) noexcept {
-        auto& wait = *static_cast<device_wait*>(expected);
-        wait.tell(cudaSuccess);
-        wait.callback_done();
-    };
-    told->expect_callback();
-    const cudaError_t failed = cudaLaunchHostFunc(stream, callback, told.get());
-    if (failed != cudaSuccess)
-        told->callback_done();
-    else
-        watch(std::move(told), coroscope::detail::look_again::seldom);
-    return failed;
-}
-
-/// Has the waking thread look.
-inline cudaError_t tell_by_looking(device_wait_ptr told) noexcept {
-    if (!coroscope::detail::start_waking_thread()) return cudaErrorOperatingSystem;
-    watch(std::move(told), coroscope::detail::look_again::often);
-    return cudaSuccess;
-}
 
 inline namespace COROSCOPE_ABI {
 
@@ -350,10 +256,6 @@ inline cudaError_t end_on_stream(coroscope::detail::range_state* state,
     device_wait_ptr told(new (std::nothrow) stream_end(std::move(work), std::move(end)));
     return told ? tell_by_callback(stream, std::move(told)) : cudaErrorMemoryAllocation;
 }
-
-/// Streams and events.
-template <class Work>
-concept awaitable = std::same_as<Work, cudaStream_t> || std::same_as<Work, cudaEvent_t>;
 
 }  // namespace cuda::detail
 

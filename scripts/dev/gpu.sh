@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev test --gpu: what only a machine with a GPU can show, with the figures for docs/gpu.md.
+
+# The driver's devices, or Windows' own below WSL.
+has_gpu() {
+    compgen -G '/dev/nvidia[0-9]*' >/dev/null || [[ -e /dev/dxg ]]
+}
+
+find_nvcc() {
+    local nvcc
+    for nvcc in nvcc "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc"; do
+        has_tool "$nvcc" && printf '%s\n' "$nvcc" && return
+    done
+    return 1
+}
+
+require_gpu() {
+    has_gpu || fail "test --gpu: this machine has no NVIDIA GPU (no /dev/nvidia0): run it on one that has"
+    find_nvcc >/dev/null ||
+        fail "test --gpu: no nvcc on the PATH or below ${CUDA_PATH:-/usr/local/cuda}: install the CUDA toolkit"
+}
+
+# gpu_suite FOLDER: its last line is "N passed, N failed".
+gpu_suite() {
+    local program=$1/examples/cuda_pipeline/cuda_pipeline passed=0 failed=0 mode
+    ninja -C "$1" examples/cuda_pipeline/cuda_pipeline >&2
+    sed -n 1p /proc/driver/nvidia/version 2>/dev/null || true
+    "$(find_nvcc)" --version | sed -n '/release/p'
+    for mode in '--launches 100000' '--overhead 5'; do
+        printf '\n$ cuda_pipeline %s\n' "$mode"
+        # shellcheck disable=SC2086  # an option and its value
+        if "$program" $mode; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+        fi
+    done
+    printf '\n%d passed, %d failed\n' "$passed" "$failed"
+    [[ $failed -eq 0 ]]
+}
