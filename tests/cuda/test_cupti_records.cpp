@@ -259,9 +259,9 @@ TEST_SUITE("records of CUPTI") {
 
     TEST_CASE("an await's stream is named as CUPTI names it, the default stream too") {
         const recorded_devices found = record_devices([&] {
-            cuda::detail::note_stream_wait(reinterpret_cast<void*>(0x21), 77);
-            cuda::detail::note_stream_wait(nullptr, 78);
-            cuda::detail::note_stream_wait(nullptr, 79, true);
+            detail::note_stream_wait(reinterpret_cast<void*>(0x21), 77);
+            detail::note_stream_wait(nullptr, 78);
+            detail::note_stream_wait(nullptr, 79, true);
         });
         REQUIRE(found.waits.size() == 3);
         CHECK(found.waits[0].task == 77);
@@ -270,7 +270,7 @@ TEST_SUITE("records of CUPTI") {
         CHECK(found.waits[1].stream == 1);
         CHECK(found.waits[2].stream == 2);
         profile without_devices;
-        cuda::detail::note_stream_wait(nullptr, 80);
+        detail::note_stream_wait(nullptr, 80);
         CHECK(decode(without_devices.stop()).waits.empty());
     }
 

@@ -3,46 +3,18 @@
 // A launch belongs to the task that is current on its thread, whatever hops there were.
 
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "../runtime/support/awaitables.hpp"
 #include "../runtime/support/executors.hpp"
-#include "recorded_devices.hpp"
+#include "launch_ledger.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
 using trace::device_activity;
 
 namespace {
-
-// Which task made which call, as the tasks themselves know it.
-class ledger {
-public:
-    void note(std::uint32_t correlation, std::uint64_t task) {
-        const std::lock_guard lock(mutex_);
-        expected_[correlation] = task;
-    }
-    [[nodiscard]] std::size_t size() const { return expected_.size(); }
-
-    /// Activities of another task than that, and those nobody made.
-    [[nodiscard]] std::size_t wrong(const recorded_devices& found) const {
-        std::size_t bad = 0;
-        for (const recorded_activity& each : found.activities) {
-            const auto known = expected_.find(each.body.correlation);
-            bad += known == expected_.end() || known->second != each.body.task ? 1U : 0U;
-        }
-        return bad;
-    }
-
-private:
-    std::mutex mutex_;
-    std::map<std::uint32_t, std::uint64_t> expected_;
-};
-
-std::uint64_t own_task() { return current_context().task; }
 
 /// Suspends; goes on in the pool. `in_suspend` is called by await_suspend.
 template <class InSuspend>
@@ -57,8 +29,6 @@ struct hop_to {
     }
     void await_resume() const noexcept {}
 };
-
-void launch_as(ledger& book, std::uint64_t task) { book.note(fake::call_launch({}), task); }
 
 task<> inner_work(ledger& book) {
     const std::uint64_t self = own_task();

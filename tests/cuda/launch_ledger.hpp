@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Launches, and what is known of them without the recorder: which task made them.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "recorded_devices.hpp"
+
+namespace coroscope::test {
+
+/// Which task made which call, as the tasks themselves know it. Thread-safe but for its questions.
+class ledger {
+public:
+    void note(std::uint32_t correlation, std::uint64_t task) {
+        const std::lock_guard lock(mutex_);
+        expected_[correlation] = task;
+    }
+    [[nodiscard]] std::size_t size() const { return expected_.size(); }
+
+    /// Activities of another task than that, and those nobody made.
+    [[nodiscard]] std::size_t wrong(const recorded_devices& found) const {
+        std::size_t bad = 0;
+        for (const recorded_activity& each : found.activities) {
+            const auto known = expected_.find(each.body.correlation);
+            bad += known == expected_.end() || known->second != each.body.task ? 1U : 0U;
+        }
+        return bad;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::uint32_t, std::uint64_t> expected_;
+};
+
+inline std::uint64_t own_task() { return current_context().task; }
+
+/// A launch by this thread, which that task makes.
+inline void launch_as(ledger& book, std::uint64_t task) { book.note(fake::call_launch({}), task); }
+
+}  // namespace coroscope::test

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Launches by fibers, of which several threads share the work.
+
+#include <coroscope/integration/boost_fiber.hpp>
+
+#include <thread>
+#include <vector>
+
+#include <boost/fiber/all.hpp>
+
+#include "launch_ledger.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+namespace bf = boost::fibers;
+
+namespace {
+
+void request(ledger& book) {
+    const std::uint64_t self = own_task();
+    for (int round = 0; round < 50; ++round) {
+        launch_as(book, self);
+        boost::this_fiber::yield();
+        launch_as(book, self);
+        const context_guard guard(context(self + 1'000'000, current_context().session, 0));
+        launch_as(book, self + 1'000'000);
+        boost::this_fiber::yield();
+        launch_as(book, self + 1'000'000);
+    }
+}
+
+void serve(ledger& book, bf::barrier& ends) {
+    bf::use_scheduling_algorithm<fibers::tracked<bf::algo::shared_work>>();
+    std::vector<bf::fiber> requests;
+    for (int each = 0; each < 50; ++each) requests.emplace_back([&book] { request(book); });
+    for (bf::fiber& each : requests) each.join();
+    ends.wait();
+}
+
+}  // namespace
+
+TEST_SUITE("launches by fibers") {
+    TEST_CASE("fibers that change threads make their own launches, also under a context put on") {
+        ledger book;
+        const recorded_devices found = record_devices(
+            [&book] {
+                bf::barrier ends(3);
+                std::vector<std::thread> threads;
+                for (int each = 0; each < 3; ++each)
+                    threads.emplace_back([&] { serve(book, ends); });
+                for (std::thread& each : threads) each.join();
+            },
+            {.all_threads = true});
+        CHECK(book.size() == 3 * 50 * 50 * 4);
+        CHECK(found.kernels().size() == book.size());
+        CHECK(book.wrong(found) == 0);
+        CHECK(fake::ids().bad_pops == 0);
+    }
+}
