@@ -161,6 +161,30 @@ TEST_CASE("what a device event was, and who asked for it, stands in its argument
     FAIL("no copy");
 }
 
+TEST_CASE("an await of a stream names it, with the time that it explains; what was lost is told") {
+    trace_builder made;
+    made.header.lost_device_records = 4;
+    made.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .device_wait(10, 1)
+        .suspend(20, 1, made.site("gpu", "x.cpp", 3, trace::site_kind::await))
+        .resume(400, 1)
+        .finish(450, 1);
+    device_values kernel{.start = 100, .end = 200};
+    kernel.queued = 70;
+    made.on(2).device(kernel);
+    const json document = exported(load(made));
+    CHECK(document["otherData"]["lost_device_records"].integer() == 4);
+    for (const json& each : document["traceEvents"].elements) {
+        if (each["name"].text != "await gpu") continue;
+        CHECK(each["args"]["waited_for"].text == "stream 7");
+        CHECK(each["args"]["device_ns"].integer() == 100);
+        CHECK(each["args"]["device_queued_ns"].integer() == 30);
+        return;
+    }
+    FAIL("no await");
+}
+
 TEST_CASE("indices that name nothing do the export no harm") {
     analysis::trace from;
     from.process_name = "service";

@@ -169,6 +169,21 @@ TEST_CASE("the table of a native trace has columns of devices, of suspended scop
     CHECK(find(events, "step").device_time_total_ns() == 80);
 }
 
+TEST_CASE("stacks have the device time of what they launched") {
+    trace_builder made;
+    made.header.asked_for = trace::feature_stacks;
+    const auto outer = made.site("outer");
+    made.on(1).note(100, trace::note_kind::stack, std::string(8, '\1')).scope(outer, 100, 200);
+    made.on(2).device({.start = 3000, .end = 8000, .correlation = 1}).device_call(110, 120, 1);
+    std::string text;
+    REQUIRE(analysis::export_stacks(analysis::events_of(load(made)), "self_cuda_time_total",
+                                    [&](std::string_view part) {
+                                        text += part;
+                                        return true;
+                                    }));
+    CHECK(text.ends_with(" 5\n"));
+}
+
 TEST_CASE("the rows of devices are kernels, copies and sets") {
     const event_list events = analysis::events_of(load(request()));
     const auto csv = analysis::table_csv(
@@ -189,13 +204,11 @@ TEST_CASE("why devices were not recorded, and what of them is missing, stands ab
     const auto header = [&made] { return text_of(analysis::table_of(load(made))); };
     CHECK(header().find("=") == std::string::npos);
     made.header.lost_device_records = 12;
-    CHECK(
-        header().find("=\nDevices were not wholly recorded: 12 of their records were lost.\n---") !=
-        std::string::npos);
+    CHECK(header().find("=\nDevices were not wholly recorded: lost records: 12.\n---") !=
+          std::string::npos);
     CHECK(header().find("\nLost records of devices: 12\n") != std::string::npos);
     std::strcpy(made.header.device_message, "MEMCPY was refused.");
-    CHECK(header().find("recorded: MEMCPY was refused; 12 of their records were lost.\n") !=
-          std::string::npos);
+    CHECK(header().find("recorded: MEMCPY was refused; lost records: 12.\n") != std::string::npos);
     made.header.devices = 2;
     made.header.lost_device_records = 0;
     std::strcpy(made.header.device_message, "CUPTI was not found");

@@ -18,6 +18,10 @@ START_REALTIME_NS = 1_700_000_000_000_000_000
 SCOPE, LONG_SCOPE, SUSPEND, RESUME, SPAWN, WAKE, FINISH, ATTRIBUTE, CARRIES = 1, 2, 3, 4, 8, 9, 10, 15, 17
 LABEL, ITEM = 13, 16
 STRING, SITE, THREAD = 20, 21, 22
+DEVICE, DEVICE_WAIT, DEVICE_NAME = 25, 26, 27
+KERNEL, COPY, SET, RUNTIME_CALL = 1, 2, 3, 4
+RECORDED, NOT_RECORDED = 1, 2
+UNKNOWN = 0xFFFFFFFF
 KIND_SCOPE, KIND_AWAIT, KIND_COROUTINE = 0, 2, 3
 IN_FRAME, EXACT = 1, 2
 COMPLETED = 4 | 8 | 64  # scope_dynamic, scope_explicit, scope_range
@@ -39,7 +43,7 @@ class Trace:
     def __init__(self, process=b"service", duration_ns=10_000_000, finished=True):
         self.process, self.duration_ns, self.finished = process, duration_ns, finished
         self.metadata, self.chunks, self.strings, self.sites = b"", [], {}, 0
-        self.dropped = 0
+        self.devices, self.device_message, self.lost_device_records = 0, b"", 0
 
     def string(self, text):
         if not text:
@@ -61,6 +65,9 @@ class Trace:
         self.metadata += words(START_TICKS, tag(THREAD, identity, len(body))) + body
         self.chunks.append((identity, b"".join(records)))
 
+    def device(self, identity, name):
+        self.metadata += words(0, tag(DEVICE_NAME, identity, len(name))) + padded(name)
+
     def chunk(self, kind, number, thread, records):
         header = struct.pack("<IHHQIIIIQQQQ", CHUNK_MAGIC, kind, 1, number, thread, 0, 0, 0, 0, START_TICKS, 0, 0)
         content = header + records
@@ -73,6 +80,7 @@ class Trace:
             "<QIIIIIIQQ6Q5QIIQQ64s", MAGIC, 1, HEADER_BYTES, CHUNK_BYTES, 0, 3, 4242, 99, 1 + len(self.chunks),
             START_TICKS, START_TICKS, START_REALTIME_NS, end, end, START_REALTIME_NS + self.duration_ns,
             1 if self.finished else 0, 0, 0, 0, 0, 20 * 256, 40 * 256, 1, 1 << 26, self.process)
+        header += struct.pack("<Q64s4Q160s", 0, b"", 0, 0, self.devices, self.lost_device_records, self.device_message)
         parts = [header + bytes(HEADER_BYTES - len(header)), self.chunk(2, 1, 0, self.metadata)]
         parts += [self.chunk(1, at, thread, records) for at, (thread, records) in enumerate(self.chunks, 2)]
         return b"".join(parts)
@@ -88,6 +96,14 @@ def scope(site, start_ns, end_ns):
 
 def task_record(kind, time_ns, task, other=0, identity=0, flags=0):
     return words(START_TICKS + time_ns, tag(kind, identity, flags), task, other)
+
+
+def device(what, site, start_ns, end_ns, task=0, correlation=0, os_thread=0, stream=7, byte_count=0, queued_ns=None):
+    """A device record; one with a thread of the system is a call, which names no device."""
+    place = (UNKNOWN, UNKNOWN, UNKNOWN) if os_thread else (0, 1, stream)
+    body = struct.pack("<6Q4IB15x", START_TICKS + end_ns, task, os_thread, byte_count,
+                       0 if queued_ns is None else START_TICKS + queued_ns, 0, correlation, *place, what)
+    return words(START_TICKS + start_ns, tag(DEVICE, site, len(body))) + body
 
 
 def attribute(serial, key, value, parent=0):
@@ -109,6 +125,43 @@ def streams():
     trace = Trace()
     trace.thread(1, b"main", stream(1, b"rows", 1_000, [4_000, 5_000, 7_000], 8_000)
                  + stream(2, b"rows", 10_000, [11_000, 16_000]) + stream(3, b"pages", 20_000, [], 21_000))
+    return trace
+
+
+def pipeline(requests=5):
+    """Tasks that launch a copy, two kernels and a set from their scope, hop to the second thread, and wait there for
+    their stream: request N for the kernels of N times 10 us. Half of the await is covered by them."""
+    trace = Trace()
+    trace.devices = RECORDED
+    trace.device(0, b"NVIDIA H100 80GB")
+    handle = trace.site(b"handle", b"../src/server.cpp", 12, category=b"http")
+    gpu = trace.site(b"gpu", b"../src/server.cpp", 20, KIND_AWAIT)
+    spawned = trace.site(b"session", b"../src/server.cpp", 30, KIND_COROUTINE)
+    launch, gemm, relu = trace.site(b"cudaLaunchKernel"), trace.site(b"gemm"), trace.site(b"relu")
+    copy, fill = trace.site(b"Memcpy HtoD"), trace.site(b"Memset")
+    main, worker, cupti, now = [], [], [], 1000
+    for task in range(1, requests + 1):
+        start, length, stream, number = now, task * 10_000, 7 + task % 2, task * 10
+        ran = start + 3_000
+        main += [task_record(SPAWN, start, task, 0, spawned), task_record(RESUME, start + 100, task),
+                 words(START_TICKS + start + 1_900, tag(DEVICE_WAIT, stream), task, 1),
+                 task_record(SUSPEND, start + 2_000, task, 0, gpu)]
+        woken = ran + 2 * length + 2_000
+        worker += [task_record(WAKE, woken, task, flags=2), task_record(RESUME, woken + 500, task),
+                   words(START_TICKS + start + 200, tag(LONG_SCOPE, handle, IN_FRAME | EXACT), woken + 800 - start - 200,
+                         task << 20 | 1),
+                   task_record(FINISH, woken + 1_000, task)]
+        # As the device's recorder learns of them: the last first.
+        cupti += [device(SET, fill, ran + 2 * length - 500, ran + 2 * length, task, number + 3, stream=stream),
+                  device(KERNEL, relu, ran + length, ran + length + 500, task, number + 2, stream=stream),
+                  device(KERNEL, gemm, ran, ran + length, task, number + 1, stream=stream, queued_ns=ran - 600),
+                  device(COPY, copy, ran - 1_000, ran - 500, task, number, stream=stream, byte_count=4096)]
+        cupti += [device(RUNTIME_CALL, launch, start + 500 + at * 100, start + 550 + at * 100, task, number + at, 1001)
+                  for at in range(4)]
+        now = woken + 2_000
+    trace.thread(1, b"main", main)
+    trace.thread(2, b"worker", worker)
+    trace.thread(3, b"cupti", cupti)
     return trace
 
 

@@ -6,6 +6,7 @@
 #include <coroscope/analysis/averages.hpp>           // IWYU pragma: export
 #include <coroscope/analysis/await_statistics.hpp>   // IWYU pragma: export
 #include <coroscope/analysis/build_tree.hpp>         // IWYU pragma: export
+#include <coroscope/analysis/device_statistics.hpp>  // IWYU pragma: export
 #include <coroscope/analysis/enforce_unique.hpp>     // IWYU pragma: export
 #include <coroscope/analysis/event_list.hpp>         // IWYU pragma: export
 #include <coroscope/analysis/events_of.hpp>          // IWYU pragma: export

@@ -123,6 +123,8 @@ void chrome_events::write_losses() {
     out_.raw(",\"dropped_newest\":").integer(static_cast<std::int64_t>(health.dropped_newest));
     out_.raw(",\"overwritten\":").integer(static_cast<std::int64_t>(health.overwritten));
     out_.raw(",\"late_records\":").integer(static_cast<std::int64_t>(health.late_records));
+    out_.raw(",\"lost_device_records\":")
+        .integer(static_cast<std::int64_t>(health.lost_device_records));
     out_.raw(",\"write_error\":").integer(health.write_error);
     out_.raw(",\"warnings\":").integer(static_cast<std::int64_t>(health.warnings.size()));
     out_.raw(",\"left_out\":").integer(static_cast<std::int64_t>(totals_.left_out));

@@ -82,7 +82,7 @@ std::string device_note(const trace_health& health) {
     if (health.devices != device_recording::recorded) return {};
     std::string missing = message;
     if (health.lost_device_records != 0)
-        missing += fmt::format("{}{} of their records were lost", message.empty() ? "" : "; ",
+        missing += fmt::format("{}lost records: {}", message.empty() ? "" : "; ",
                                health.lost_device_records);
     return missing.empty() ? missing
                            : fmt::format("Devices were not wholly recorded: {}.", missing);
