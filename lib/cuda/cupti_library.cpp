@@ -93,6 +93,7 @@ const char* find_functions(void* library, cupti_functions& into) noexcept {
     needed.find(into.unsubscribe, "cuptiUnsubscribe");
     find_optional(library, into.register_timestamp, "cuptiActivityRegisterTimestampCallback");
     find_optional(library, into.set_thread_id_type, "cuptiSetThreadIdType");
+    find_optional(library, into.enable_latency, "cuptiActivityEnableLatencyTimestamps");
     find_optional(library, into.callback_name, "cuptiGetCallbackName");
     find_optional(library, into.context_id, "cuptiGetContextId");
     find_optional(library, into.stream_id, "cuptiGetStreamIdEx");

@@ -26,6 +26,7 @@ struct cupti_functions {
     // Optional.
     decltype(&::cuptiActivityRegisterTimestampCallback) register_timestamp;
     decltype(&::cuptiSetThreadIdType) set_thread_id_type;
+    decltype(&::cuptiActivityEnableLatencyTimestamps) enable_latency;
     decltype(&::cuptiGetCallbackName) callback_name;
     decltype(&::cuptiGetContextId) context_id;
     decltype(&::cuptiGetStreamIdEx) stream_id;

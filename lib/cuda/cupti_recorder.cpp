@@ -94,17 +94,16 @@ bool cupti_recorder::fail(device_message& message, const char* what, CUptiResult
 }
 
 bool cupti_recorder::start(std::uint64_t start_ticks, device_message& message) noexcept {
-    const int process = ::getpid();
-    int opened_by = 0;
-    if (!process_.compare_exchange_strong(opened_by, process) && opened_by != process) {
+    if (process_ != 0 && process_ != ::getpid()) {
         say(message, "Devices are not recorded: CUPTI was opened before this process was forked.");
         return false;
     }
-    cupti_ = open_cupti();
+    if (cupti_ == nullptr) cupti_ = open_cupti();  // once: other threads read it from then on
     if (cupti_ == nullptr) {
         say(message, "Devices are not recorded: %s", why_no_cupti());
         return false;
     }
+    process_ = ::getpid();
     if (!pool_.prepare()) {
         say(message, "Devices are not recorded: there is no memory for CUPTI's buffers.");
         return false;
@@ -143,6 +142,8 @@ bool cupti_recorder::set_clock(device_message& message) noexcept {
     record_line_ = clock_;
     if (cupti_->set_thread_id_type != nullptr)
         cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    if (cupti_->enable_latency != nullptr)
+        cupti_->enable_latency(1);  // when kernels were queued, if it can
     if (cupti_->register_timestamp != nullptr &&
         cupti_->register_timestamp(timestamp) == CUPTI_SUCCESS)
         return true;

@@ -50,7 +50,7 @@ private:
     bool has_clock_ = false;
     std::uint32_t enabled_ = 0;       ///< a bit for each kind
     std::uint32_t taken_before_ = 0;  ///< buffers that earlier sessions never got back
-    std::atomic<int> process_{0};     ///< that opened CUPTI; 0: none did
+    int process_ = 0;                 ///< that uses CUPTI; 0: none does
     std::atomic<std::uint32_t> session_{0};
     std::atomic<std::uint64_t> dropped_{0};
     buffer_pool pool_;

@@ -27,6 +27,7 @@ verb_main() {
     done
     use_compiler "$kind" "$compiler"
     require build test bench "$kind"
+    tell_cuda
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled -Dbench=enabled
     ninja -C "$folder" "${targets[@]}"

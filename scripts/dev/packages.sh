@@ -193,6 +193,13 @@ want() {
     fi
 }
 
+# The CUDA toolkit is no Debian package, so the one that is there is used.
+tell_cuda() {
+    local folder=${CUDA_PATH:-/usr/local/cuda}
+    [[ -e $folder/include/cupti.h || -e /usr/include/cupti.h ]] ||
+        say "without the CUDA toolkit (no cupti.h below $folder): coroscope-cuda and its tests are left out"
+}
+
 announce() {
     local plan=$1 count download disk
     shift

@@ -52,6 +52,7 @@ verb_main() {
     use_compiler "$kind" "$compiler"
     require build test "$kind"
     want integrations
+    tell_cuda
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled
     if [[ $gpu == yes ]]; then

@@ -94,6 +94,7 @@ public:
     bool subscribed = false;
     bool holds = false;
     bool system_threads = false;
+    bool latency = false;
     std::size_t dropped = 0;
     std::uint32_t last_correlation = 0;
     id_counts counts;
@@ -188,6 +189,7 @@ CUpti_ActivityKernel10 kernel_of(const launch& what, std::uint32_t correlation, 
     kernel.contextId = what.context;
     kernel.streamId = what.stream;
     kernel.correlationId = correlation;
+    kernel.queued = self().latency ? what.queued_ns : CUPTI_TIMESTAMP_UNKNOWN;
     kernel.name = what.kernel;
     return kernel;
 }
@@ -438,6 +440,12 @@ ENTRY cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock) 
 
 ENTRY cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
     self().system_threads = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+    return called();
+}
+
+ENTRY cuptiActivityEnableLatencyTimestamps(std::uint8_t enable) {
+    const std::lock_guard lock(self().mutex);
+    self().latency = enable != 0;
     return called();
 }
 

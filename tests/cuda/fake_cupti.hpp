@@ -29,6 +29,7 @@ struct launch {
         false;  ///< the kernel is still in flight when it is flushed by force, and not told before
     std::uint64_t start_ns = 0;
     std::uint64_t end_ns = 0;
+    std::uint64_t queued_ns = 0;  ///< told only where the client has asked for it
 };
 
 /// A call of cudaLaunchKernel by this thread, and its kernel. Returns the correlation number.

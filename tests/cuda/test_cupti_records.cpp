@@ -90,6 +90,19 @@ TEST_SUITE("records of CUPTI") {
         CHECK(calls[0].body.end_ticks <= behind + slack);
     }
 
+    TEST_CASE("a kernel tells when it came to the device's queue") {
+        const recorded_devices found = record_devices([] {
+            const std::uint64_t queued = moment();
+            fake::call_launch(
+                {.start_ns = queued + 4000, .end_ns = queued + 5000, .queued_ns = queued});
+        });
+        REQUIRE(found.kernels().size() == 1);
+        const recorded_activity kernel = found.kernels()[0];
+        const auto waited = static_cast<double>(kernel.start_ticks - kernel.body.queued_ticks);
+        const auto ran = static_cast<double>(kernel.body.end_ticks - kernel.start_ticks);
+        CHECK(waited == doctest::Approx(4 * ran).epsilon(0.01));
+    }
+
     TEST_CASE("copies, sets, memory, synchronisation and overhead tell what they are about") {
         const recorded_devices found = record_devices([&] {
             auto context = CUpti_ActivityContext3{};

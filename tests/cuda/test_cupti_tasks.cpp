@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "../runtime/support/awaitables.hpp"
 #include "../runtime/support/executors.hpp"
 #include "launch_ledger.hpp"
 
@@ -108,34 +107,17 @@ TEST_SUITE("tasks of launches") {
     TEST_CASE("a session of one thread follows its tasks, and forgets them where they are not") {
         ledger book;
         const recorded_devices found = record_devices([&book] {
-            slot paused;
-            const auto pausing = [](slot& into, ledger& log) -> task<> {
-                const std::uint64_t self = own_task();
-                launch_as(log, self);
-                co_await suspend_into(into);
-                launch_as(log, self);
-            };
-            std::thread waiter;
-            {
-                task<> one = pausing(paused, book);
-                auto awaiting = [](task<>& inner) -> task<> { co_await std::move(inner); };
-                std::atomic<bool> done{false};
-                task<> outer = awaiting(one);
-                waiter = std::thread([&] {
-                    while (paused.waiter == nullptr) std::this_thread::yield();
-                    CHECK(fake::current_id() == 0);
-                    paused.resume();
-                    CHECK(fake::current_id() == 0);
-                    done = true;
-                });
-                sync_wait(std::move(outer));
-                waiter.join();
-            }
+            thread_executor pool(1);
+            sync_wait(hopping_request(pool, book, 1));
+            std::atomic<std::uint64_t> left_behind{1};
+            pool.post([&left_behind] { left_behind = fake::current_id(); });
+            pool.join();
+            CHECK(left_behind == 0);
+            CHECK(fake::current_id() == 0);
             launch_as(book, 0);
         });
-        CHECK(found.kernels().size() == 3);
+        CHECK(found.kernels().size() == 6);
         CHECK(book.wrong(found) == 0);
-        CHECK(fake::current_id() == 0);
     }
 
     TEST_CASE("a call of the driver inside one of the runtime is the same task's") {

@@ -83,6 +83,24 @@ class MissingParts(BareSystem):
                          (1, "dev: no compiler nosuch++: install it, or name another with --compiler\n"))
 
 
+class NoToolkit(BareSystem):
+    def tell_cuda(self, folder):
+        script = "source scripts/dev/common.sh; source scripts/dev/packages.sh; tell_cuda"
+        done = subprocess.run(["bash", "-c", script], cwd=ROOT, env={"PATH": str(self.tools), "CUDA_PATH": str(folder)},
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done)
+        return done.stderr
+
+    @unittest.skipIf(pathlib.Path("/usr/include/cupti.h").exists(), "CUPTI's headers are the system's")
+    def test_a_build_without_the_toolkit_says_what_is_left_out_and_one_with_it_says_nothing(self):
+        self.assertEqual(self.tell_cuda(self.tools),
+                         f"dev: without the CUDA toolkit (no cupti.h below {self.tools}): "
+                         "coroscope-cuda and its tests are left out\n")
+        (self.tools / "include").mkdir()
+        (self.tools / "include" / "cupti.h").touch()
+        self.assertEqual(self.tell_cuda(self.tools), "")
+
+
 class NoGpu(BareSystem):
     @unittest.skipIf(list(pathlib.Path("/dev").glob("nvidia[0-9]*")) or pathlib.Path("/dev/dxg").exists(),
                      "there is a GPU")
