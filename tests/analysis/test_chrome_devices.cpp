@@ -109,6 +109,22 @@ TEST_CASE("kernels that overlap on one stream never share a lane, in whatever or
                                        {"overlapping 1", {"gemm 110..120", "gemm 150..260"}}});
 }
 
+TEST_CASE("waiting for a stream does not lie over what runs on it") {
+    trace_builder made;
+    const auto gemm = made.site("gemm"), sync = made.site("sync");
+    made.device_name(0, "a device");
+    made.on(1)
+        .device({what::synchronization, 50, 300, sync})
+        .device({what::synchronization, 60, 290, sync, 0, 0, 4})
+        .device({.start = 100, .end = 200, .site = gemm})
+        .device_call(55, 295, 4);
+    const json document = exported(load(made));
+    CHECK(lanes_of(document, "a device") ==
+          std::map<std::string, texts>{{"a device \xC2\xB7 stream 7", {"gemm 100..200"}},
+                                       {"a device \xC2\xB7 no stream", {"sync 50..300"}}});
+    CHECK(lanes_of(document, "test")["thread 1"] == texts{"runtime call 55..295", "sync 60..290"});
+}
+
 TEST_CASE("an arrow leads from the call to each kernel that it asked for") {
     trace_builder made;
     const auto one = made.site("one"), two = made.site("two"), launch = made.site("launch");

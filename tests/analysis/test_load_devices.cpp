@@ -137,6 +137,23 @@ TEST_CASE("of calls whose number was used again, the one that began last before 
     CHECK(launched_by(loaded, "behind") == "first");
 }
 
+TEST_CASE(
+    "what a call allocated or waited for stands on the call's thread, and kernels stand on none") {
+    trace_builder built;
+    const auto scope = built.site("scope"), memory = built.site("memory");
+    const auto sync = built.site("sync"), gemm = built.site("gemm");
+    built.on(1).scope(scope, 100, 200).device_call(110, 120, 1);
+    built.on(2)
+        .device({what::allocated, 115, 115, memory, 0, 0, 1})
+        .device({what::synchronization, 112, 119, sync, 0, 0, 1})
+        .device(kernel(gemm, 130, 140, 1));
+    const auto loaded = load(built);
+    CHECK(activity(loaded, "memory").thread == 0);
+    CHECK(activity(loaded, "sync").thread == 0);
+    CHECK(activity(loaded, "gemm").thread == analysis::none);
+    CHECK(launched_by(loaded, "memory") == "scope");
+}
+
 TEST_CASE("a number of 0 ties nothing together") {
     trace_builder built;
     const auto gemm = built.site("gemm");

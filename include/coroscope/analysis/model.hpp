@@ -270,9 +270,11 @@ struct device_activity {
     std::uint32_t context = none;  ///< none: unknown
     std::uint32_t stream = none;   ///< none: unknown
     std::uint32_t task = none;     ///< that asked for it: index into trace::tasks
-    std::uint32_t thread = none;  ///< of calls, and of what a thread did: index into trace::threads
-    std::uint32_t call = none;    ///< that asked for it: index into trace::device_activities
-    std::uint32_t event = none;   ///< innermost scope around the call: index into trace::events
+    std::uint32_t thread =
+        none;  ///< of calls and what they waited for, allocated and released: index into
+               ///< trace::threads; none of what ran on a device
+    std::uint32_t call = none;   ///< that asked for it: index into trace::device_activities
+    std::uint32_t event = none;  ///< innermost scope around the call: index into trace::events
     std::uint32_t correlation =
         0;  ///< the same in a call and in what it asked for, and may be used again
     coroscope::trace::device_activity what{};

@@ -41,6 +41,11 @@ bool is_memory(what_kind what) {
     return what == what_kind::allocated || what == what_kind::released;
 }
 
+/// What is no work of the stream would lie over what is.
+std::uint32_t stream_of(const device_activity& each) {
+    return is_device_work(each.what) ? each.stream : none;
+}
+
 }  // namespace
 
 native_devices::native_devices(const trace& from, event_list& to,
@@ -134,7 +139,7 @@ std::uint32_t native_devices::thread_lane(const device_activity& each) const {
 
 std::uint32_t native_devices::stream_lane(const device_activity& each) {
     contexts_.emplace(each.device, each.context);
-    stream_lanes& stream = streams_[{each.device, each.context, each.stream}];
+    stream_lanes& stream = streams_[{each.device, each.context, stream_of(each)}];
     constexpr std::size_t most = 256;
     const render::span what{each.start_ns, each.end_ns};
     std::size_t at = 0;
@@ -148,14 +153,15 @@ std::uint32_t native_devices::stream_lane(const device_activity& each) {
 
 std::uint32_t native_devices::make_lane(const device_activity& each, std::size_t beside) {
     const std::int32_t device = device_index(each);
-    std::string stream = each.stream != none ? std::to_string(each.stream) : "no stream";
+    const bool has_stream = stream_of(each) != none;
+    std::string stream = has_stream ? std::to_string(each.stream) : "no stream";
     if (each.context != contexts_[each.device])
         stream += " (context " + std::to_string(each.context) + ")";
     if (beside != 0) stream += " (overlapping " + std::to_string(beside) + ")";
     const std::string process = device < 0 ? "devices" : "device " + std::to_string(device);
     const std::uint32_t lane = to_.lane(process, stream, from_.node_id);
     event_thread& named = to_.threads[lane];
-    named.name = each.stream != none ? "stream " + stream : stream;
+    named.name = has_stream ? "stream " + stream : stream;
     named.process_name = each.device < from_.devices.size() ? from_.devices[each.device].name : "";
     return lane;
 }

@@ -102,7 +102,10 @@ public:
             if (is_call(each.what) || each.correlation == 0) continue;
             each.call = last_before(calls, each.correlation, each.start_ns);
             if (each.call == none) each.call = last_before(calls, each.correlation, each.end_ns);
-            if (each.call != none && each.task == none) each.task = all_[each.call].task;
+            if (each.call == none) continue;
+            if (each.task == none) each.task = all_[each.call].task;
+            if (each.thread == none && !is_device_work(each.what))
+                each.thread = all_[each.call].thread;
         }
     }
 

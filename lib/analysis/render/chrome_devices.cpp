@@ -75,14 +75,16 @@ chrome_events::process chrome_events::process_of(const device_activity& activity
 chrome_events::stream_lane& chrome_events::lane_of_stream(const device_activity& activity) {
     const process in = process_of(activity);
     const auto number = static_cast<std::uint32_t>(streams_.size());
-    const auto [found, is_new] = streams_.try_emplace({in, activity.context, activity.stream},
+    // What is no work of the stream would lie over what is.
+    const std::uint32_t stream = is_device_work(activity.what) ? activity.stream : none;
+    const auto [found, is_new] = streams_.try_emplace({in, activity.context, stream},
                                                       stream_lane{{}, {in, number + 1}, number});
     if (!is_new) return found->second;
     const std::string device =
         activity.device < from_.devices.size() ? from_.devices[activity.device].name : "devices";
     const auto [context, is_first] = contexts_.emplace(in, activity.context);
     if (is_first) name_process(in, device, static_cast<int>(in));
-    std::string name = device + " \xC2\xB7 " + stream_name(activity.stream);
+    std::string name = device + " \xC2\xB7 " + stream_name(stream);
     if (context->second != activity.context)
         name += " (context " + std::to_string(activity.context) + ")";
     name_lane(found->second.where, name, number);
