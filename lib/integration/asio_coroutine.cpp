@@ -140,6 +140,22 @@ void destroy(tracked_task& gone) noexcept {
     drop_carried(gone.carried);
 }
 
+purpose current_await() noexcept {
+    const frame& inside = innermost();
+    const bool awaits = inside.created.initiating || inside.depth == 0;
+    return awaits && (here.inner != nullptr || here.starting != 0) ? inside.created : purpose{};
+}
+
+await_step::await_step(const purpose& of) noexcept : before_(innermost().created) {
+    innermost().created = {of.task, of.carried, of.serial, false, false};
+    ++here.starting;
+}
+
+await_step::~await_step() {
+    --here.starting;
+    innermost().created = before_;
+}
+
 void settle_suspension() noexcept {
     const suspension& ended = here.suspending;
     if (load_gate() == 0) return end_suspension(0);

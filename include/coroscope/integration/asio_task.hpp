@@ -39,6 +39,22 @@ struct purpose {
     bool back;              ///< they carry the result of a co_spawn that has ended
 };
 
+/// The await that is being started or carried on here, if any: for its later steps that Asio does not see, because
+/// another library takes them.
+COROSCOPE_API purpose current_await() noexcept;
+
+/// Until the end of the block, on a thread where no handler runs, what is created is a step of that await.
+class [[nodiscard]] await_step {
+public:
+    COROSCOPE_API explicit await_step(const purpose& of) noexcept;
+    COROSCOPE_API ~await_step();
+    await_step(const await_step&) = delete;
+    await_step& operator=(const await_step&) = delete;
+
+private:
+    purpose before_;
+};
+
 /// A suspension that has begun and that nobody has been told of: the operation that is awaited will
 /// name it. Until then the thread keeps the task's context.
 struct suspension {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Awaiting streams and events in Asio's way, with and without tracking, against a CUDA runtime of the tests' own.
+
+#include <coroscope/integration/cuda_asio.hpp>
+
+#include <future>
+#include <memory>
+#include <thread>
+
+#include <boost/asio.hpp>
+
+#include "../asio/recording.hpp"
+#include "fake_cudart.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+namespace net = boost::asio;
+
+namespace {
+
+#if defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING)
+constexpr bool is_tracked = true;
+#define AWAIT_DEVICE(operation) COROSCOPE_AWAIT("device", operation)
+#else
+constexpr bool is_tracked = false;
+#define AWAIT_DEVICE(operation) operation
+#endif
+
+template <class Work>
+net::awaitable<void> waits_in_asio(Work work, int& answer) {
+    COROSCOPE_FUNCTION();
+    answer =
+        static_cast<int>(co_await AWAIT_DEVICE(cuda::async_completion(work, net::use_awaitable)));
+}
+
+/// Acts as the device when somebody waits for the stream.
+std::thread complete_late(fake_stream& stream) {
+    return std::thread([&stream] {
+        while (stream.enqueued() < 2) std::this_thread::yield();
+        std::this_thread::sleep_for(5ms);
+        stream.complete();
+    });
+}
+
+}  // namespace
+
+TEST_SUITE("completion in Asio") {
+    TEST_CASE("a coroutine awaits a stream, run() waits for it, and its wake is known") {
+        fake_stream stream;
+        stream.work();
+        int answer = -1;
+        const auto loaded = record([&] {
+            net::io_context io;
+            net::co_spawn(io, waits_in_asio(stream.handle(), answer), net::detached);
+            std::thread device = complete_late(stream);
+            io.run();
+            device.join();
+        });
+        CHECK(answer == cudaSuccess);
+        CHECK(fake_cuda_counts().calls_in_callbacks == 0);
+        if (!is_tracked) return;
+        const analysis::task_info& task = task_named(loaded, "waits_in_asio");
+        CHECK(task.state == analysis::task_state::finished);
+        REQUIRE(task.awaits.size() == 1);
+        const analysis::await_info& await = loaded.awaits[*task.awaits.begin()];
+        CHECK(loaded.sites[await.site].label == "device");
+        CHECK(await.wake_ns.has_value());
+        CHECK(task.time.suspended_ns >= 4 * ms);
+        CHECK(task.time.waiting_ns == 0);
+        CHECK(loaded.tasks.size() == 1);
+        check_all_add_up(loaded);
+    }
+
+    TEST_CASE("what is there already, or fails at once, comes through the executor, too") {
+        fake_stream stream;
+        int idle = -1, failed = -1;
+        net::io_context io;
+        net::co_spawn(io, waits_in_asio(stream.handle(), idle), net::detached);
+        io.run();
+        stream.work();
+        stream.fail(cudaErrorLaunchFailure);
+        io.restart();
+        net::co_spawn(io, waits_in_asio(stream.handle(), failed), net::detached);
+        io.run();
+        CHECK(idle == cudaSuccess);
+        CHECK(failed == cudaErrorLaunchFailure);
+    }
+
+    TEST_CASE("events, callbacks on their executor, and futures do") {
+        fake_stream stream;
+        stream.work();
+        fake_event event;
+        event.record(stream);
+        net::io_context io;
+        int of_event = -1, of_callback = -1;
+        std::thread::id on;
+        net::co_spawn(io, waits_in_asio(event.handle(), of_event), net::detached);
+        cuda::async_completion(stream.handle(), net::bind_executor(io, [&](cudaError_t answer) {
+                                   of_callback = static_cast<int>(answer);
+                                   on = std::this_thread::get_id();
+                               }));
+        auto promised = cuda::async_completion(stream.handle(), net::use_future);
+        std::thread device = complete_late(stream);
+        io.run();
+        device.join();
+        CHECK(of_event == cudaSuccess);
+        CHECK(of_callback == cudaSuccess);
+        CHECK(on == std::this_thread::get_id());
+        CHECK(promised.get() == cudaSuccess);
+    }
+
+    TEST_CASE("an execution context may go before the stream is done") {
+        fake_stream stream;
+        stream.work();
+        int answer = -1;
+        {
+            net::io_context io;
+            net::co_spawn(io, waits_in_asio(stream.handle(), answer), net::detached);
+            io.poll();
+            CHECK(stream.enqueued() == 2);
+        }
+        stream.complete();
+        CHECK(answer == -1);
+    }
+
+    TEST_CASE("contexts that go while the device tells are safe") {
+        for (int round = 0; round < 200; ++round) {
+            fake_stream stream;
+            stream.work();
+            int answer = -1;
+            auto io = std::make_unique<net::io_context>();
+            net::co_spawn(*io, waits_in_asio(stream.handle(), answer), net::detached);
+            io->poll();
+            std::thread device([&stream] { stream.complete(); });
+            io.reset();
+            device.join();
+        }
+    }
+}
