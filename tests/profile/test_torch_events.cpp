@@ -47,6 +47,15 @@ function_event named(const event_list& events, std::string_view name) {
     asm volatile("");
 }
 
+[[gnu::always_inline]] inline void inlined_function(int argument) {
+    const record_function scope("in an inlined call", argument);
+    asm volatile("");
+}
+[[gnu::noinline]] void function_that_inlines() {
+    inlined_function(1);
+    asm volatile("");
+}
+
 template <class... Arguments>
 double flops_of(const char* label, const Arguments&... arguments) {
     recording session({.with_flops = true});
@@ -169,8 +178,27 @@ TEST_SUITE("stacks") {
         }
         INFO(stack);
         CHECK(innermost.find("function_of_a_known_name") != std::string::npos);
-        CHECK(stack.find("test_torch_events.cpp(") != std::string::npos);
+        CHECK(innermost.find("test_torch_events.cpp(") != std::string::npos);
         CHECK(innermost.find("): ") != std::string::npos);
+    }
+
+    TEST_CASE("a call that was inlined is a frame, and what begins the scope is none") {
+        recording session({.with_stack = true});
+        function_that_inlines();
+        const recorded found = session.stop();
+        const event_list events = analysis::events_of(found.trace);
+        const std::string stack(named(events, "in an inlined call").stack());
+        INFO(stack);
+        if (stack.find("test_torch_events.cpp(") == std::string::npos) {
+            MESSAGE("SKIP: no debug information, or no library that reads it");
+            return;
+        }
+        const std::string innermost = stack.substr(0, stack.find('\n'));
+        CHECK(innermost.find("test_torch_events.cpp(") != std::string::npos);
+        CHECK(innermost.find("inlined_function") != std::string::npos);
+        const std::string outer = stack.substr(innermost.size() + 1);
+        CHECK(outer.substr(0, outer.find('\n')).find("function_that_inlines") != std::string::npos);
+        CHECK(stack.find("coroscope/") == std::string::npos);
     }
 
     TEST_CASE(
@@ -178,9 +206,10 @@ TEST_SUITE("stacks") {
         analysis::trace loaded;
         loaded.modules.push_back({0x1000, 0x100, "/nowhere/lib\nfoo.so", "aa"});
         analysis::symbolizer symbols(loaded);
-        CHECK(symbols.frame(0x50) == "0x50");
-        CHECK(symbols.frame(0x1010) == "lib?foo.so+0x10");
-        CHECK(symbols.frame(0x1100) == "0x1100");
+        using lines = std::vector<std::string>;
+        CHECK(symbols.frames(0x50) == lines{"0x50"});
+        CHECK(symbols.frames(0x1010) == lines{"lib?foo.so+0x10"});
+        CHECK(symbols.frames(0x1100) == lines{"0x1100"});
     }
 
     TEST_CASE("a file whose build id is another is not believed") {

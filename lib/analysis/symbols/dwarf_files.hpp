@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <coroscope/analysis/model.hpp>
 
@@ -25,7 +26,9 @@ public:
     dwarf_files(const dwarf_files&) = delete;
     dwarf_files& operator=(const dwarf_files&) = delete;
 
-    [[nodiscard]] source_place find(std::uint64_t address) const;
+    /// The calls that the address lies in: those that were inlined, innermost first, then the function's. At
+    /// least one, of which nothing may be known.
+    [[nodiscard]] std::vector<source_place> find(std::uint64_t address) const;
 
 private:
     struct state;

@@ -11,6 +11,6 @@ struct dwarf_files::state {};
 dwarf_files::dwarf_files(const trace&) {}
 dwarf_files::~dwarf_files() = default;
 
-source_place dwarf_files::find(std::uint64_t) const { return {}; }
+std::vector<source_place> dwarf_files::find(std::uint64_t) const { return {{}}; }
 
 }  // namespace coroscope::analysis

@@ -41,33 +41,50 @@ std::string offset_in(const code_module* module, std::uint64_t address) {
     return (name.empty() ? "unnamed" : name) + "+" + hexadecimal(address - module->load_address);
 }
 
-}  // namespace
-
-symbolizer::symbolizer(const trace& loaded)
-    : loaded_(loaded), files_(std::make_unique<dwarf_files>(loaded)) {}
-symbolizer::~symbolizer() = default;
-
-std::string symbolizer::look_up(std::uint64_t address) {
-    const source_place place = files_->find(address);
-    const std::string offset = offset_in(module_of(loaded_, address), address);
+std::string text_of(const source_place& place, const std::string& offset) {
     const std::string& function = place.function.empty() ? offset : place.function;
     if (!place.file.empty())
         return one_line(place.file + "(" + std::to_string(place.line) + "): " + function);
     return one_line(place.function.empty() ? offset : offset + ": " + function);
 }
 
-const std::string& symbolizer::frame(std::uint64_t address) {
-    const auto [place, is_new] = known_.try_emplace(address);
-    if (is_new) place->second = look_up(address);
-    return place->second;
+// Does it stand in the headers by which a program begins scopes?
+bool is_own(const source_place& place) {
+    return place.file.find("include/coroscope/") != std::string::npos;
+}
+
+}  // namespace
+
+symbolizer::symbolizer(const trace& loaded)
+    : loaded_(loaded), files_(std::make_unique<dwarf_files>(loaded)) {}
+symbolizer::~symbolizer() = default;
+
+const symbolizer::known_frames& symbolizer::look_up(std::uint64_t address) {
+    const auto [known, is_new] = known_.try_emplace(address);
+    known_frames& frames = known->second;
+    if (!is_new) return frames;
+    const std::string offset = offset_in(module_of(loaded_, address), address);
+    const auto calls = files_->find(address);
+    while (frames.own < calls.size() && is_own(calls[frames.own])) ++frames.own;
+    for (const source_place& each : calls) frames.texts.push_back(text_of(each, offset));
+    return frames;
+}
+
+const std::vector<std::string>& symbolizer::frames(std::uint64_t address) {
+    return look_up(address).texts;
 }
 
 std::string symbolizer::stack(const call_stack& of) {
-    std::string text;
+    std::vector<const std::string*> lines;
+    std::size_t own = 0;
     for (std::size_t at = 0; at < of.count && of.first + at < loaded_.frames.size(); ++at) {
-        if (at != 0) text += '\n';
-        text += frame(loaded_.frames[of.first + at]);
+        const known_frames& found = look_up(loaded_.frames[of.first + at]);
+        if (own == lines.size()) own += found.own;
+        for (const std::string& each : found.texts) lines.push_back(&each);
     }
+    std::string text;
+    for (std::size_t at = own == lines.size() ? 0 : own; at < lines.size(); ++at)
+        text.append(text.empty() ? "" : "\n").append(*lines[at]);
     return text;
 }
 
