@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <iterator>
 #include <new>
@@ -117,7 +118,8 @@ bool cupti_recorder::start(std::uint64_t start_ticks, device_message& message) n
         }
         session_.store(session, std::memory_order_release);
         taken_before_ = pool_.taken();
-        if (enable_kinds(message)) return true;
+        recording_.store(enable_kinds(message), std::memory_order_release);
+        if (recording_.load(std::memory_order_relaxed)) return true;
     }
     cupti_->unsubscribe(subscriber_);
     return false;
@@ -180,9 +182,17 @@ void cupti_recorder::disable_kinds() noexcept {
     enabled_ = 0;
 }
 
+// CUDA ends before a session of the environment does, and has nothing to deliver then. CUPTI asks for its first
+// buffer when CUDA has begun, so that what is registered here runs before CUDA's own end.
+void cupti_recorder::flush_at_exit() noexcept {
+    if (recording_.load(std::memory_order_acquire))
+        cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
 void cupti_recorder::flush() noexcept { cupti_->flush_all(0); }
 
 void cupti_recorder::stop() noexcept {
+    recording_.store(false, std::memory_order_relaxed);
     disable_kinds();
     cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     count_missing();
@@ -221,6 +231,8 @@ void cupti_recorder::follow(std::uint64_t task) noexcept {
 }
 
 void cupti_recorder::request(std::uint8_t** buffer, std::size_t* bytes) noexcept {
+    if (!has_exit_.exchange(true, std::memory_order_relaxed))
+        std::atexit([] { the_recorder().flush_at_exit(); });
     *buffer = pool_.take();
     *bytes = *buffer == nullptr ? 0 : buffer_pool::buffer_bytes;
 }

@@ -26,6 +26,8 @@ public:
     void stop() noexcept;
     void follow(std::uint64_t task) noexcept;
 
+    void flush_at_exit() noexcept;
+
     void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
     void complete(std::uint8_t* buffer, std::size_t bytes) noexcept;
 
@@ -53,6 +55,8 @@ private:
     int process_ = 0;                 ///< that uses CUPTI; 0: none does
     std::atomic<std::uint32_t> session_{0};
     std::atomic<std::uint64_t> dropped_{0};
+    std::atomic<bool> recording_{false};
+    std::atomic<bool> has_exit_{false};  ///< flush_at_exit() is registered
     buffer_pool pool_;
     std::mutex reading_;  ///< guards the reader
     activity_reader reader_;

@@ -40,7 +40,7 @@ void install_late(tracked_task& running) noexcept {
     drop_carried(running.carried);
     running.carried = retain_carried(this_thread.carried);
     detail::set_flags(running, detail::task_installed);
-    detail::go_on_with({mark_here(running.task), running.carried, &running});
+    detail::go_on_with(mark_here(running.task), running.carried, &running);
     ++innermost().depth;
 }
 

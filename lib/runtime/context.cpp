@@ -33,8 +33,8 @@ std::uint64_t carried_by(const context& next) noexcept {
     return detail::make_carried(next.session, next.attributes);
 }
 
-void install_context(const context& next, detail::task_state* frame) noexcept {
-    detail::go_on_with({next.task << trace::mark_thread_bits, carried_by(next), frame});
+[[gnu::always_inline]] inline void install_context(const context& next, detail::task_state* frame) noexcept {
+    detail::go_on_with(next.task << trace::mark_thread_bits, carried_by(next), frame);
 }
 
 // The session changes before the record is written and the task after it: a chunk that the record
@@ -57,7 +57,7 @@ void switch_context(const context& next, detail::task_state* frame, std::uint32_
     const std::uint32_t session = this_thread.bound_session;
     install_session(next);
     const bool same_session = told && this_thread.bound_session == session;
-    if (changes && is_recording() && !same_session) record_context(next, previous, flags);
+    if (changes && !same_session && is_recording()) record_context(next, previous, flags);
     install_context(next, frame);
 }
 
@@ -124,14 +124,14 @@ job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exce
             write_record(at, ticks, make_tag(record_kind::resume, 0, 0), state_.task,
                          task_of(state_.before.mark));
     }
-    show_running(job.task);
+    if (may_track(load_gate())) show_running(job.task);
     install_context(next, &state_);
 }
 
 job_run::~job_run() {
     const bool failed = std::uncaught_exceptions() > exceptions_;
     if (failed) unseen_exception_leaves(state_.task);
-    show_end(state_);
+    if (may_track(load_gate())) show_end(state_);
     if (is_recording()) {
         const std::uint64_t ticks = now();
         if (char* at = reserve())

@@ -25,12 +25,13 @@ void record_context(const resumer& next, std::uint64_t previous) noexcept;
 
 /// The thread does this from here on. It may have been registered since that was put down: its own part of the
 /// mark stays.
-[[gnu::always_inline]] inline void go_on_with(const resumer& next) noexcept {
-    const std::uint64_t mark = this_thread.mark;
-    this_thread.mark = mark ^ ((mark ^ next.mark) & ~mark_thread_mask);
-    this_thread.frame = next.frame;
-    if (this_thread.carried != next.carried) [[unlikely]]
-        return runtime::rebind_and_follow(next.carried);
+[[gnu::always_inline]] inline void go_on_with(std::uint64_t mark, std::uint64_t carried,
+                                              task_state* frame) noexcept {
+    const std::uint64_t before = this_thread.mark;
+    this_thread.mark = before ^ ((before ^ mark) & ~mark_thread_mask);
+    this_thread.frame = frame;
+    if (this_thread.carried != carried) [[unlikely]]
+        return runtime::rebind_and_follow(carried);
     if (runtime::devices_follow()) [[unlikely]]
         runtime::follow_current_task();
 }

@@ -330,7 +330,9 @@ void destroy_active(task_state& task) noexcept {
     if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);
 }
 
-void restore(const resumer& before) noexcept { go_on_with(before); }
+void restore(const resumer& before) noexcept {
+    go_on_with(before.mark, before.carried, before.frame);
+}
 
 void rebind(std::uint64_t carried) noexcept {
     const bool same_session = carried_session(this_thread.carried) == carried_session(carried);

@@ -4,18 +4,27 @@
 //
 //   device_program            a session of its own, which asks for CUDA
 //   device_program idle       none: what the environment asks for
+//   device_program launch     none: and a launch of the tests' own CUPTI, just before it exits
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+
+#include <dlfcn.h>
 
 #include <coroscope/coroscope.hpp>
 #include <coroscope/integration/cuda.hpp>
 
 int main(int count, char** arguments) {
-    const bool idle = count > 1 && std::strcmp(arguments[1], "idle") == 0;
+    const bool launches = count > 1 && std::strcmp(arguments[1], "launch") == 0;
+    const bool idle = launches || (count > 1 && std::strcmp(arguments[1], "idle") == 0);
     coroscope::profile session({.enabled = !idle, .use_device = "cuda"});
     {
         COROSCOPE("on the host");
+    }
+    if (launches) {
+        void* cupti = ::dlopen(std::getenv("COROSCOPE_CUPTI"), RTLD_NOW);
+        reinterpret_cast<void (*)()>(::dlsym(cupti, "fake_cupti_launch_and_end"))();
     }
     std::printf("%d\n%s\n", static_cast<int>(session.status().state), session.status().message);
     std::printf("%s\n", coroscope::cuda::why_unavailable());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <deque>
@@ -95,6 +96,7 @@ public:
     bool holds = false;
     bool system_threads = false;
     bool latency = false;
+    bool ended = false;
     std::size_t dropped = 0;
     std::uint32_t last_correlation = 0;
     id_counts counts;
@@ -196,6 +198,7 @@ CUpti_ActivityKernel10 kernel_of(const launch& what, std::uint32_t correlation, 
 
 void flush(bool forced) {
     std::unique_lock lock(self().mutex);
+    if (self().ended) return;
     if (forced) {
         for (CUpti_ActivityKernel10& kernel : self().in_flight)
             self().append(&kernel, sizeof kernel);
@@ -469,6 +472,20 @@ ENTRY cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t per_thread, st
           : per_thread != 0 ? 2
                             : 1;
     return called();
+}
+
+// For a program that is not linked with this: a launch, and the end of CUDA when the process exits, as its runtime has
+// that registered when it is first called. Nothing is delivered afterwards.
+FAKE_CUPTI_API void fake_cupti_launch_and_end() {
+    std::atexit([] {
+        const std::lock_guard lock(self().mutex);
+        self().ended = true;
+    });
+    CUpti_ActivityDevice5 device{};
+    device.kind = CUPTI_ACTIVITY_KIND_DEVICE;
+    device.name = "A device of the tests' own";
+    append(device);
+    call_launch({.kernel = "last"});
 }
 
 // The driver's: every stream is of context 9.

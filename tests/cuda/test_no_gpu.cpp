@@ -133,4 +133,16 @@ TEST_SUITE("no GPU") {
               static_cast<std::uint64_t>(trace::device_recording::recorded));
         CHECK(std::string(trace->header().device_message).empty());
     }
+
+    TEST_CASE("what ran last before the process ended is in the environment's session") {
+        const scratch_file file;
+        const program_end end = run_program({"launch"}, {{"COROSCOPE_TRACE", file.path()},
+                                                         {"COROSCOPE_DEVICE", "cuda"},
+                                                         {"COROSCOPE_CUPTI", FAKE_CUPTI}});
+        CHECK_MESSAGE(end.exit_code() == 0, end.output);
+        const auto loaded = analysis::load(file.path());
+        REQUIRE(loaded);
+        CHECK(loaded->device_activities.size() == 2);
+        for (const std::string& warning : loaded->health.warnings) FAIL_CHECK(warning);
+    }
 }
