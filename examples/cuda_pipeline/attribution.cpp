@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -89,6 +90,12 @@ attribution check_attribution(const trace& loaded, const workload& of,
                                             : found->second);
     }
     return result;
+}
+
+bool times_agree(const attribution& found, const coroscope::cuda::recorded_work& told) {
+    const auto sum_ns = static_cast<std::int64_t>(told.device_time_ns);
+    const auto allowed_ns = static_cast<std::int64_t>(2 * told.activities) + sum_ns / 10'000;
+    return std::abs(found.device_time_ns - sum_ns) <= allowed_ns;
 }
 
 }  // namespace cuda_pipeline

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <coroscope/analysis/model.hpp>
+#include <coroscope/integration/cuda.hpp>
 
 #include "pipeline.hpp"
 
@@ -24,5 +25,9 @@ struct attribution {
 
 attribution check_attribution(const coroscope::analysis::trace& loaded, const workload& of,
                               const std::vector<stream_history>& histories);
+
+/// Is the device time of the trace CUPTI's own? The trace's clock is dated apart from the one that CUPTI was given: each
+/// activity's ends are rounded, and the rates may differ by a few hundred-thousandths.
+bool times_agree(const attribution& found, const coroscope::cuda::recorded_work& told);
 
 }  // namespace cuda_pipeline

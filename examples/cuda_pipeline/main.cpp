@@ -72,14 +72,6 @@ record(const options& chosen, pipeline& work, std::vector<stream_history>& histo
                                    : coroscope::analysis::load(chosen.trace);
 }
 
-// The trace's clock is dated apart from the one that CUPTI was given: each activity's ends are rounded, and their rates
-// may differ by a few hundred-thousandths.
-bool agree(std::int64_t in_trace_ns, const coroscope::cuda::recorded_work& told) {
-    const auto sum_ns = static_cast<std::int64_t>(told.device_time_ns);
-    const auto allowed_ns = static_cast<std::int64_t>(2 * told.activities) + sum_ns / 10'000;
-    return std::abs(in_trace_ns - sum_ns) <= allowed_ns;
-}
-
 int run_pipeline(const options& chosen) {
     pipeline work(chosen.work);
     std::vector<stream_history> histories;
@@ -88,7 +80,7 @@ int run_pipeline(const options& chosen) {
     std::fputs(coroscope::analysis::summary(*loaded).c_str(), stdout);
     const attribution found = check_attribution(*loaded, chosen.work, histories);
     const coroscope::cuda::recorded_work told = coroscope::cuda::latest_recorded_work();
-    const bool times_agree = agree(found.device_time_ns, told);
+    const bool agree = times_agree(found, told);
     std::printf("\nattribution: %llu kernels of %llu requests on %u streams and %u threads; %llu "
                 "wrong, %llu missing\n"
                 "device time: %lld ns in the trace, %llu ns by CUPTI (%llu activities): %s\n"
@@ -99,12 +91,11 @@ int run_pipeline(const options& chosen) {
                 static_cast<unsigned long long>(found.missing),
                 static_cast<long long>(found.device_time_ns),
                 static_cast<unsigned long long>(told.device_time_ns),
-                static_cast<unsigned long long>(told.activities),
-                times_agree ? "equal" : "NOT EQUAL",
+                static_cast<unsigned long long>(told.activities), agree ? "equal" : "NOT EQUAL",
                 static_cast<unsigned long long>(work.wrong_results()));
     for (const std::string& each : found.problems)
         std::fprintf(stderr, "cuda_pipeline: %s\n", each.c_str());
-    return found.good() && times_agree && work.wrong_results() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return found.good() && agree && work.wrong_results() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 // Throws where CUDA cannot tell.

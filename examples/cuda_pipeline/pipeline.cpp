@@ -22,7 +22,8 @@ std::uint32_t factor_of(std::uint64_t request) {
 }  // namespace
 
 pipeline::lane::lane(const workload& of)
-    : batch(of.elements, owned_memory<std::uint32_t>::where::device),
+    : batch(of.elements + of.streams,  // with room for its mark
+            owned_memory<std::uint32_t>::where::device),
       input(of.elements, owned_memory<std::uint32_t>::where::host),
       output(of.elements, owned_memory<std::uint32_t>::where::host) {}
 
@@ -35,7 +36,7 @@ std::vector<stream_history> pipeline::run() {
     std::vector<std::thread> waiting;
     for (std::size_t each = 0; each < lanes_.size(); ++each) {
         lane& on = lanes_[each];
-        on.history.mark_bytes = 16 * (each + 1);
+        on.history.mark_bytes = each + 1;
         check(cudaMemsetAsync(on.batch.get(), 0, on.history.mark_bytes, on.stream.get()),
               "cudaMemsetAsync");
         waiting.emplace_back([this, &on, &failure = failures[each]] {
