@@ -23,7 +23,9 @@ bool device_wait::tell(int result) noexcept {
 }
 
 device_wait::telling device_wait::state() const noexcept {
-    return static_cast<telling>(__atomic_load_n(&telling_, __ATOMIC_SEQ_CST));
+    telling now;
+    __atomic_load(&telling_, &now, __ATOMIC_SEQ_CST);
+    return now;
 }
 
 void device_waiter::forget() noexcept {
