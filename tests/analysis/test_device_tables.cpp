@@ -232,6 +232,18 @@ TEST_CASE("a trace without scopes still says why devices were not recorded") {
           "Devices were not recorded: the trace does not say why.\n");
 }
 
+TEST_CASE("device time that no scope asked for is told in the footer, without scopes, too") {
+    trace_builder made = request();
+    made.on(2).device({.start = 600, .end = 700});
+    CHECK(text_of(analysis::table_of(load(made)))
+              .find("\nDevice time outside every scope: 100 ns\n") != std::string::npos);
+    trace_builder bare;
+    bare.device_name(0, "a device");
+    bare.on(1).device({.start = 600, .end = 700});
+    CHECK(text_of(analysis::table_of(load(bare))) == "Device time outside every scope: 100 ns\n");
+    CHECK(text_of(analysis::table_of(load(request()))).find("outside") == std::string::npos);
+}
+
 TEST_CASE("what a trace holds of devices is told where somebody asked for them") {
     const std::string text = analysis::info_text(load(request()));
     CHECK(text.find("Devices     1: a device; 6 activities\n") != std::string::npos);

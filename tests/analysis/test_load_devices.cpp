@@ -9,6 +9,12 @@
 #include <string>
 
 #include "loading.hpp"
+#include <coroscope/analysis/await_statistics.hpp>
+#include <coroscope/analysis/chrome.hpp>
+#include <coroscope/analysis/device_statistics.hpp>
+#include <coroscope/analysis/events_of.hpp>
+#include <coroscope/analysis/table.hpp>
+#include <coroscope/analysis/views.hpp>
 
 using namespace coroscope::test;
 namespace analysis = coroscope::analysis;
@@ -69,6 +75,19 @@ bool devices_are_sound(const analysis::trace& loaded) {
             return false;
         for (const std::uint32_t at : each.activities)
             if (at >= loaded.stream_order.size()) return false;
+    }
+    return true;
+}
+
+/// Of each suspension, devices explain no more than there is.
+bool shares_are_sound(const analysis::trace& loaded) {
+    const analysis::device_coverage coverage(loaded);
+    for (std::uint32_t at = 0; at < loaded.awaits.size(); ++at) {
+        const analysis::device_share share = coverage.of(at);
+        const std::int64_t queued_ns = share.queued_ns.value_or(0);
+        if (share.covered_ns < 0 || queued_ns < 0) return false;
+        const analysis::time_split time = analysis::split_of(loaded, loaded.awaits[at]);
+        if (share.covered_ns + queued_ns > time.suspended_ns + time.waiting_ns) return false;
     }
     return true;
 }
@@ -347,8 +366,14 @@ TEST_CASE("random records of devices tie together without harm") {
         const auto loaded = load(built);
         CAPTURE(seed);
         REQUIRE(devices_are_sound(loaded));
+        REQUIRE(shares_are_sound(loaded));
         REQUIRE(events_are_sound(loaded));
         REQUIRE(tasks_add_up(loaded));
+        REQUIRE(analysis::export_chrome(loaded, [](std::string_view) { return true; }));
+        REQUIRE_FALSE(analysis::summary(loaded).empty());
+        for (std::uint32_t at = 0; at < loaded.tasks.size(); ++at)
+            REQUIRE_FALSE(analysis::task_json(loaded, at).empty());
+        REQUIRE(analysis::table(analysis::table_of(analysis::events_of(loaded))));
     }
 }
 

@@ -44,9 +44,12 @@ void write_header(render::text_table& text, const table_input& input,
     text.rule();
 }
 
-/// Without rows there is no header to say it in.
+/// Without rows there is neither header nor footer to say it in.
 std::string without_rows(const table_input& input) {
-    return input.device_note.empty() ? std::string() : render::printable(input.device_note) + '\n';
+    std::string text;
+    if (!input.device_note.empty()) text += render::printable(input.device_note) + '\n';
+    for (const std::string& note : input.notes) text += render::printable(note) + '\n';
+    return text;
 }
 
 std::string_view line_of(std::string_view cell, std::size_t number) {

@@ -82,6 +82,16 @@ void note_memory(table_input& input, const event_list& events) {
     if (failed != 0) input.notes.push_back(fmt::format("Failed allocations: {}", failed));
 }
 
+/// What ran on devices and is in no row, because no scope was open around its call.
+void note_devices(table_input& input, const trace& loaded) {
+    std::int64_t outside_ns = 0;
+    for (const device_activity& each : loaded.device_activities)
+        if (is_device_work(each.what) && each.event == none)
+            events::add_to(outside_ns, each.end_ns - each.start_ns);
+    if (outside_ns != 0)
+        input.notes.push_back("Device time outside every scope: " + format_span(outside_ns));
+}
+
 }  // namespace
 
 table_input table_of(const trace& loaded, average_key key, std::string_view attribute) {
@@ -92,6 +102,7 @@ table_input table_of(const trace& loaded, average_key key, std::string_view attr
     input.self_device_time_total_ns = self_device_time_total_ns(loaded);
     input.health = loaded.health;
     input.device_note = render::device_note(loaded.health);
+    note_devices(input, loaded);
     name_groups(input, loaded, key, attribute);
     if (key == average_key::source_line) name_places(input, loaded);
     return input;
