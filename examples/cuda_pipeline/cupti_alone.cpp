@@ -15,11 +15,18 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t buffer_alignment = 8;
 constexpr CUpti_ActivityKind kinds[] = {
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
-    CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
-    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_OVERHEAD,
-    CUPTI_ACTIVITY_KIND_MEMORY2,           CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+    CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_RUNTIME,
+    CUPTI_ACTIVITY_KIND_DRIVER,
+    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+    CUPTI_ACTIVITY_KIND_OVERHEAD,
+    CUPTI_ACTIVITY_KIND_MEMORY2,
+    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+    CUPTI_ACTIVITY_KIND_DEVICE,
+    CUPTI_ACTIVITY_KIND_CONTEXT,
 };
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
@@ -51,6 +58,9 @@ cupti_alone::cupti_alone() : library_(open()) {
     const auto callbacks =
         find<decltype(cuptiActivityRegisterCallbacks)>(library_, "cuptiActivityRegisterCallbacks");
     const auto enable = find<decltype(cuptiActivityEnable)>(library_, "cuptiActivityEnable");
+    const auto times = find<decltype(cuptiActivityEnableLatencyTimestamps)>(
+        library_, "cuptiActivityEnableLatencyTimestamps");
+    times(1);  // when kernels were queued, as Coroscope asks for
     if (callbacks(give_buffer, discard) != CUPTI_SUCCESS)
         throw std::runtime_error("cuptiActivityRegisterCallbacks is refused");
     for (const CUpti_ActivityKind kind : kinds)

@@ -15,6 +15,7 @@
 #include "../runtime/support/executors.hpp"
 #include "../runtime/support/foreign.hpp"
 #include "../runtime/support/recording.hpp"
+#include "disabled.hpp"
 #include "fake_cudart.hpp"
 
 using namespace coroscope;
@@ -406,6 +407,25 @@ TEST_SUITE("completion") {
         device.join();
         pool.join();
         check_known_wake(session.stop(), "awaited");
+    }
+
+    TEST_CASE("code that is built without the profiler awaits alike, and leaves no record") {
+        recording session;
+        fake_stream stream;
+        stream.work();
+        thread_executor pool;
+        std::atomic<bool> done{false};
+        std::thread device([&] {
+            while (stream.enqueued() < 2) std::this_thread::yield();
+            while (!done) stream.complete();
+        });
+        CHECK(await_disabled(stream.handle(), pool) == 0);
+        done = true;
+        device.join();
+        pool.join();
+        const recorded found = session.stop();
+        CHECK(found.trace.tasks.empty());
+        CHECK(found.trace.events.empty());
     }
 
     TEST_CASE("a thousand streams at once, completed by four threads, resume each coroutine once") {
