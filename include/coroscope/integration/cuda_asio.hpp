@@ -188,6 +188,8 @@ struct initiate_wait {
 
 }  // namespace detail
 
+inline namespace COROSCOPE_ABI {
+
 /// See above. Signature of the handler: void(cudaError_t). Throws std::bad_alloc.
 template <detail::awaitable Work, class Token>
 auto async_completion(Work work, Token&& token) {
@@ -201,6 +203,7 @@ auto async_completion(Work work, Token&& token) {
                                                                    work);
 }
 
+}  // namespace COROSCOPE_ABI
 }  // namespace coroscope::cuda
 
 #undef COROSCOPE_DETAIL_ASIO
