@@ -87,6 +87,23 @@ struct closed_executor {
     }
 };
 
+/// An executor that takes one job and no more.
+class closing_executor {
+public:
+    void post(job next) {
+        if (closed_.exchange(true)) throw std::runtime_error("closed");
+        pool_.post(std::move(next));
+    }
+
+private:
+    std::atomic<bool> closed_{false};
+    thread_executor pool_;
+};
+
+task<cudaError_t> polled(cudaStream_t stream, closing_executor& executor) {
+    co_return co_await cuda::polling(stream, executor);
+}
+
 void check_known_wake(const recorded& found, const char* function) {
     const analysis::task_info& task = found.task(function);
     const auto awaits = found.awaits(task);
@@ -329,6 +346,20 @@ TEST_SUITE("completion") {
         executor.run();
         CHECK(result.answer == -1);
         CHECK(failed.answer == cudaErrorECCUncorrectable);
+    }
+
+    TEST_CASE("polling goes on on the library's thread where its executor takes no more") {
+        fake_stream stream;
+        stream.work();
+        closing_executor executor;
+        std::thread device([&stream] {
+            std::this_thread::sleep_for(5ms);
+            stream.complete();
+        });
+        CHECK(sync_wait(polled(stream.handle(), executor)) == cudaSuccess);
+        device.join();
+        stream.work();
+        CHECK_THROWS_AS(sync_wait(polled(stream.handle(), executor)), std::runtime_error);
     }
 
     TEST_CASE("the task is suspended until the callback, and queued from there until it runs") {
