@@ -59,6 +59,10 @@ std::vector<std::string> recording(const run_command& asked) {
     if (!asked.policy.empty()) told.push_back("COROSCOPE_POLICY=" + asked.policy);
     if (asked.limit != 0) told.push_back("COROSCOPE_LIMIT=" + std::to_string(asked.limit));
     for (std::string name : asked.features) {
+        if (name == "cuda") {
+            told.push_back("COROSCOPE_DEVICE=cuda");
+            continue;
+        }
         std::transform(name.begin(), name.end(), name.begin(),
                        [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
         told.push_back("COROSCOPE_" + name + "=1");
@@ -117,7 +121,8 @@ void add_run(CLI::App& root, command_line& line) {
         ->type_name("WHAT,...")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember({"arguments", "shapes", "flops", "memory", "stacks", "modules"}));
+        ->check(
+            CLI::IsMember({"arguments", "shapes", "flops", "memory", "stacks", "modules", "cuda"}));
     command
         ->add_option("--policy", asked->policy,
                      "What to do where the trace may not grow: lose what is new or what is old, or "

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -81,9 +82,11 @@ clock_line measure_line() noexcept {
     return clock_line::through(first, second);
 }
 
-template <class... Arguments>
-void say(device_message& message, const char* format, Arguments... arguments) noexcept {
-    std::snprintf(message.text, sizeof message.text, format, arguments...);
+[[gnu::format(printf, 2, 3)]] void say(device_message& message, const char* format, ...) noexcept {
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(message.text, sizeof message.text, format, arguments);
+    va_end(arguments);
 }
 
 }  // namespace

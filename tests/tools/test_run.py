@@ -80,6 +80,9 @@ class Asking(RunTest):
         self.assertEqual(self.told("--record", "shapes,stacks", "--record", "arguments"),
                          ["COROSCOPE_ARGUMENTS=1", "COROSCOPE_SHAPES=1", "COROSCOPE_STACKS=1"])
 
+    def test_the_program_is_told_to_record_gpus(self):
+        self.assertEqual(self.told("--record", "cuda"), ["COROSCOPE_DEVICE=cuda"])
+
     def test_the_program_is_told_how_large_its_trace_may_grow(self):
         self.assertEqual(self.told("--policy", "overwrite", "--limit", "64MiB"),
                          ["COROSCOPE_LIMIT=67108864", "COROSCOPE_POLICY=overwrite"])
