@@ -188,7 +188,7 @@ void cupti_recorder::disable_kinds() noexcept {
 // CUDA ends before a session of the environment does, and has nothing to deliver then. CUPTI asks for its first
 // buffer when CUDA has begun, so that what is registered here runs before CUDA's own end.
 void cupti_recorder::flush_at_exit() noexcept {
-    if (recording_.load(std::memory_order_acquire))
+    if (recording_.load(std::memory_order_acquire) && process_ == ::getpid())
         cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 

@@ -5,18 +5,22 @@
 //   device_program            a session of its own, which asks for CUDA
 //   device_program idle       none: what the environment asks for
 //   device_program launch     none: and a launch of the tests' own CUPTI, just before it exits
+//   device_program fork       the same, and a child that exits as the program does
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <coroscope/coroscope.hpp>
 #include <coroscope/integration/cuda.hpp>
 
 int main(int count, char** arguments) {
-    const bool launches = count > 1 && std::strcmp(arguments[1], "launch") == 0;
+    const bool forks = count > 1 && std::strcmp(arguments[1], "fork") == 0;
+    const bool launches = forks || (count > 1 && std::strcmp(arguments[1], "launch") == 0);
     const bool idle = launches || (count > 1 && std::strcmp(arguments[1], "idle") == 0);
     coroscope::profile session({.enabled = !idle, .use_device = "cuda"});
     {
@@ -25,6 +29,12 @@ int main(int count, char** arguments) {
     if (launches) {
         void* cupti = ::dlopen(std::getenv("COROSCOPE_CUPTI"), RTLD_NOW);
         reinterpret_cast<void (*)()>(::dlsym(cupti, "fake_cupti_launch_and_end"))();
+    }
+    if (forks) {
+        const pid_t child = ::fork();
+        if (child == 0) return 0;
+        int status = 0;
+        return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 2;
     }
     std::printf("%d\n%s\n", static_cast<int>(session.status().state), session.status().message);
     std::printf("%s\n", coroscope::cuda::why_unavailable());

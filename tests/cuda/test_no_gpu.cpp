@@ -145,4 +145,16 @@ TEST_SUITE("no GPU") {
         CHECK(loaded->device_activities.size() == 2);
         for (const std::string& warning : loaded->health.warnings) FAIL_CHECK(warning);
     }
+
+    TEST_CASE(
+        "a child that exits after a fork calls nothing of CUPTI on its way, and hangs nowhere") {
+        const scratch_file file;
+        const program_end end = run_program({"fork"}, {{"COROSCOPE_TRACE", file.path()},
+                                                       {"COROSCOPE_DEVICE", "cuda"},
+                                                       {"COROSCOPE_CUPTI", FAKE_CUPTI}});
+        CHECK_MESSAGE(end.exit_code() == 0, end.output);
+        const auto loaded = analysis::load(file.path());
+        REQUIRE(loaded);
+        CHECK(loaded->device_activities.size() == 2);
+    }
 }

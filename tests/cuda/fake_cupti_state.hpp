@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the tests' own CUPTI keeps, shared by the functions that CUPTI has (fake_cupti_entries.cpp) and those that tests
+// call (fake_cupti.cpp).
+
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fake_cupti.hpp"
+
+namespace coroscope::test::fake_cupti {
+
+inline constexpr std::uint32_t launch_kernel_cbid = 211;  // cudaLaunchKernel's
+inline constexpr std::uint32_t driver_launch_cbid = 307;
+
+struct filled_buffer {
+    std::uint8_t* memory = nullptr;
+    std::size_t bytes = 0;
+    std::size_t used = 0;
+};
+
+inline std::atomic<std::uint64_t> call_count{0};
+inline thread_local std::vector<std::uint64_t> external_ids;
+
+// Hands filled buffers over, in order, on a thread of its own, which goes on until the process ends.
+class courier {
+public:
+    void send(const filled_buffer& buffer, CUpti_BuffersCallbackCompleteFunc to) {
+        const std::lock_guard lock(mutex_);
+        if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+        queue_.push_back({buffer, to});
+        changed_.notify_all();
+    }
+    void wait_until_idle() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return queue_.empty() && !busy_; });
+    }
+
+private:
+    struct parcel {
+        filled_buffer buffer;
+        CUpti_BuffersCallbackCompleteFunc to;
+    };
+    void run() {
+        std::unique_lock lock(mutex_);
+        while (true) {
+            changed_.wait(lock, [this] { return !queue_.empty(); });
+            const parcel next = queue_.front();
+            queue_.pop_front();
+            busy_ = true;
+            lock.unlock();
+            next.to(nullptr, 0, next.buffer.memory, next.buffer.bytes, next.buffer.used);
+            lock.lock();
+            busy_ = false;
+            changed_.notify_all();
+        }
+    }
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<parcel> queue_;
+    bool busy_ = false;
+    std::thread thread_;
+};
+
+class cupti {
+public:
+    std::mutex mutex;
+    CUpti_BuffersCallbackRequestFunc request = nullptr;
+    CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+    std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
+    std::set<std::uint32_t> enabled;
+    std::map<std::uint32_t, CUptiResult> refused;
+    CUptiResult subscriber_answer = CUPTI_SUCCESS;
+    CUptiResult clock_answer = CUPTI_SUCCESS;
+    bool subscribed = false;
+    bool holds = false;
+    bool system_threads = false;
+    bool latency = false;
+    bool ended = false;
+    std::size_t dropped = 0;
+    std::uint32_t last_correlation = 0;
+    id_counts counts;
+    std::vector<CUpti_ActivityKernel10> in_flight;
+
+    void append(const void* record, std::size_t bytes) {
+        CUpti_ActivityKind kind{};
+        std::memcpy(&kind, record, sizeof kind);
+        if (enabled.count(static_cast<std::uint32_t>(kind)) == 0) return;
+        if (current_.memory == nullptr || current_.used + bytes > current_.bytes) exchange();
+        if (current_.memory == nullptr) {
+            ++dropped;
+            return;
+        }
+        std::memcpy(current_.memory + current_.used, record, bytes);
+        current_.used += bytes;
+    }
+
+    void finish_current() {
+        if (current_.memory != nullptr) send(current_);
+        current_ = {};
+    }
+    void hold(bool on) {
+        holds = on;
+        for (const filled_buffer& each :
+             holds ? std::vector<filled_buffer>() : std::exchange(held_, {}))
+            courier_.send(each, complete);
+    }
+    filled_buffer take_current() { return std::exchange(current_, {}); }
+    void wait() { courier_.wait_until_idle(); }
+
+private:
+    void send(const filled_buffer& buffer) {
+        if (holds)
+            held_.push_back(buffer);
+        else
+            courier_.send(buffer, complete);
+    }
+    void exchange() {
+        finish_current();
+        std::size_t most = 0;
+        request(&current_.memory, &current_.bytes, &most);
+    }
+    filled_buffer current_;
+    std::vector<filled_buffer> held_;
+    courier courier_;
+};
+
+/// The process's. A forked child that comes here has called something of CUPTI's, and ends.
+inline cupti& self() {
+    static const pid_t owner = ::getpid();
+    if (::getpid() != owner) ::_exit(66);
+    static cupti& one = *new cupti;  // it outlives whoever asks at the end
+    return one;
+}
+
+/// Hands over what there is; forced: with what is in flight.
+void flush(bool forced);
+
+}  // namespace coroscope::test::fake_cupti
