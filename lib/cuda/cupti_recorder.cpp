@@ -92,24 +92,24 @@ clock_line measure_line() noexcept {
 }  // namespace
 
 bool cupti_recorder::fail(device_message& message, const char* what, CUptiResult result) noexcept {
-    say(message, "Devices are not recorded: %s answers %s%s", what, text_of(*cupti_, result),
+    say(message, "%s answers %s%s", what, text_of(*cupti_, result),
         has_driver() ? "." : ", and there is no CUDA driver (libcuda.so.1).");
     return false;
 }
 
 bool cupti_recorder::start(std::uint64_t start_ticks, device_message& message) noexcept {
     if (process_ != 0 && process_ != ::getpid()) {
-        say(message, "Devices are not recorded: CUPTI was opened before this process was forked.");
+        say(message, "CUPTI was opened before this process was forked.");
         return false;
     }
     if (cupti_ == nullptr) cupti_ = open_cupti();  // once: other threads read it from then on
     if (cupti_ == nullptr) {
-        say(message, "Devices are not recorded: %s", why_no_cupti());
+        say(message, "%s", why_no_cupti());
         return false;
     }
     process_ = ::getpid();
     if (!pool_.prepare()) {
-        say(message, "Devices are not recorded: there is no memory for CUPTI's buffers.");
+        say(message, "there is no memory for CUPTI's buffers.");
         return false;
     }
     if (!subscribe(message)) return false;
@@ -135,8 +135,7 @@ bool cupti_recorder::subscribe(device_message& message) noexcept {
     if (result == CUPTI_SUCCESS) return true;
     if (result != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
         return fail(message, "cuptiSubscribe", result);
-    say(message, "Devices are not recorded: another profiler has subscribed (%s).",
-        text_of(*cupti_, result));
+    say(message, "another profiler has subscribed (%s).", text_of(*cupti_, result));
     return false;
 }
 
@@ -212,7 +211,7 @@ void cupti_recorder::count_missing() noexcept {
     to.count_lost(dropped + kept);
     device_message message{};
     say(message,
-        "CUPTI or what was still in flight lost %llu records; %u buffers did not come back; %llu "
+        "%llu records were dropped by CUPTI or still in flight; %u buffers did not come back; %llu "
         "times none was free.",
         static_cast<unsigned long long>(dropped), kept, static_cast<unsigned long long>(refusals));
     to.tell(message);

@@ -28,12 +28,19 @@ constinit std::atomic<std::uint32_t> recorded_generation{0};
 
 // Texts that a status hands out live as long as the program; there are few of them.
 constexpr std::size_t kept_messages = 16;
-constinit device_message kept[kept_messages] = {};
+constexpr const char* not_recorded = "Devices are not recorded: ";
+struct status_text {
+    char text[sizeof(device_message) + 32];
+};
+constinit status_text kept[kept_messages] = {};
 
-const char* keep(const device_message& message) noexcept {
-    for (device_message& each : kept) {
-        if (each.text[0] == '\0') each = message;
-        if (std::strcmp(each.text, message.text) == 0) return each.text;
+const char* keep(bool records, const device_message& message) noexcept {
+    status_text status;
+    std::snprintf(status.text, sizeof status.text, "%s%s", records ? "" : not_recorded,
+                  message.text);
+    for (status_text& each : kept) {
+        if (each.text[0] == '\0') each = status;
+        if (std::strcmp(each.text, status.text) == 0) return each.text;
     }
     return "Devices are not recorded, or not wholly: the trace's header says why.";
 }
@@ -72,14 +79,12 @@ void load_cuda_recorder() noexcept {
 
 // Why nothing can record these devices; null where something may.
 const char* refusal(const char* device) noexcept {
-    if (!is_known(device))
-        return "use_device is none of cuda, xpu, mtia, hpu, privateuse1: no device is recorded.";
+    if (!is_known(device)) return "use_device is none of cuda, xpu, mtia, hpu, privateuse1.";
     if (find_recorder(device) == nullptr && std::strcmp(device, "cuda") == 0) load_cuda_recorder();
     if (find_recorder(device) == nullptr)
-        return "No recorder for that device is present: device events are not recorded. For CUDA, "
-               "link the program with coroscope-cuda.";
-    if (active.load(std::memory_order_relaxed) != nullptr)
-        return "Another session records devices: this one does not.";
+        return "no recorder for that device is present; for CUDA, link the program with "
+               "coroscope-cuda.";
+    if (active.load(std::memory_order_relaxed) != nullptr) return "another session records them.";
     return nullptr;
 }
 
@@ -116,7 +121,7 @@ const char* start_devices(session& owner, const profile_options& options) noexce
     std::memcpy(header.device_message, message.text, sizeof message.text);
     if (records && options.all_threads) open_gates(owner, true);
     if (records) follow_current_task();
-    return message.text[0] == '\0' ? "" : keep(message);
+    return message.text[0] == '\0' ? "" : keep(records, message);
 }
 
 void flush_devices(const session& owner) noexcept {

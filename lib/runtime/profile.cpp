@@ -55,7 +55,8 @@ profile::~profile() { stop(); }
 session_status profile::status() const noexcept {
     if (generation_ == 0) return last_;
     session_status now = runtime::session_health(generation_);
-    if (*now.message == '\0') now.message = last_.message;  // of its start
+    // That of its start, about what was asked for, comes before what a glance at the program found.
+    if (*last_.message != '\0' && now.error_number == 0) now.message = last_.message;
     return now;
 }
 

@@ -52,7 +52,7 @@ refused_session run_refused() {
 void check_refused(const refused_session& refused, const std::string& why) {
     CHECK(refused.status.state == session_state::recording);
     CHECK_MESSAGE(contains(refused.status.message, why), refused.status.message);
-    CHECK(refused.found.message() == refused.status.message);
+    CHECK("Devices are not recorded: " + refused.found.message() == refused.status.message);
     CHECK(refused.found.header.devices ==
           static_cast<std::uint64_t>(trace::device_recording::not_recorded));
     CHECK(refused.found.activities.empty());
@@ -152,7 +152,7 @@ TEST_SUITE("sessions with devices") {
         std::thread([] {
             profile second({.use_device = "cuda"});
             CHECK(second.status().state == session_state::recording);
-            CHECK(contains(second.status().message, "Another session records devices"));
+            CHECK(contains(second.status().message, "another session records them"));
             fake::call_launch({.kernel = "beside"});
             const recorded_devices found = decode(second.stop());
             CHECK_FALSE(found.recorded());

@@ -56,11 +56,13 @@ TEST_SUITE("profile options") {
     TEST_CASE("a device that cannot be recorded, or is none, is a warning: the session records") {
         profile cuda({.use_device = "cuda"});
         CHECK(cuda.status().state == session_state::recording);
-        CHECK(std::string(cuda.status().message).starts_with("No recorder for that device"));
+        CHECK(std::string(cuda.status().message).starts_with(
+            "Devices are not recorded: no recorder for that device"));
         cuda.stop();
         profile none({.use_device = "abacus"});
         CHECK(none.status().state == session_state::recording);
-        CHECK(std::string(none.status().message).starts_with("use_device is none of"));
+        CHECK(std::string(none.status().message).starts_with(
+            "Devices are not recorded: use_device is none of"));
     }
 
     TEST_CASE("a session tells how long it recorded and what its start and stop took") {

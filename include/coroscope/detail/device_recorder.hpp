@@ -18,7 +18,8 @@
 
 namespace coroscope::detail {
 
-/// A line for the session's status and its trace's header: NUL-terminated, cut where it is longer.
+/// A line for the session's status and its trace's header, which say before it whether devices are recorded:
+/// NUL-terminated, cut where it is longer.
 struct device_message {
     char text[sizeof(trace::file_header::device_message)];
 };
