@@ -49,6 +49,7 @@ private:
     void sleep(std::unique_lock<std::mutex>& lock, std::int64_t due_ns);
     void take_in(device_wait* added, std::int64_t now_ns) noexcept;
     std::int64_t look_at_all(std::int64_t now_ns) noexcept;
+    void let_go(device_wait& wait) noexcept;
     static bool is_over(device_wait& wait, std::int64_t now_ns) noexcept;
     static std::int64_t period(const device_wait& wait, std::int64_t now_ns) noexcept;
 
@@ -62,7 +63,8 @@ private:
     device_wait* added_ = nullptr;
     pthread_t thread_{};
 
-    device_wait* watched_ = nullptr;  // the thread's own
+    device_wait* watched_ = nullptr;  // the thread's own, as is the next
+    device_wait* kept_ = nullptr;
 };
 
 namespace {
@@ -192,13 +194,20 @@ std::int64_t waking_thread::look_at_all(std::int64_t now_ns) noexcept {
         device_wait& wait = **at;
         if (is_over(wait, now_ns)) {
             *at = wait.next_;
-            if (!wait.is_expected()) release(wait);
+            let_go(wait);
             continue;
         }
         next_ns = std::min(next_ns, wait.due_ns_);
         at = &wait.next_;
     }
     return next_ns;
+}
+
+// The device may call back what it has not called back yet, so that stays for good.
+void waking_thread::let_go(device_wait& wait) noexcept {
+    if (!wait.is_expected()) return release(wait);
+    wait.next_ = kept_;
+    kept_ = &wait;
 }
 
 bool waking_thread::is_over(device_wait& wait, std::int64_t now_ns) noexcept {
