@@ -36,7 +36,7 @@ const detail::device_recorder recorder{
 
 task<> awaits_both(thread_executor& pool) {
     static_cast<void>(co_await cuda::completion(streams[0].handle(), pool));
-    static_cast<void>(co_await cuda::polling(streams[1].handle(), pool));
+    static_cast<void>(co_await cuda::completion(streams[1].handle(), pool));
 }
 
 }  // namespace
@@ -49,10 +49,10 @@ TEST_SUITE("device waits") {
         streams[0].work();
         streams[1].work();
         std::thread device([] {
-            while (streams[0].enqueued() < 2) std::this_thread::yield();
-            streams[0].complete();
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-            streams[1].complete();
+            for (fake_stream& each : streams) {
+                while (each.enqueued() < 2) std::this_thread::yield();
+                each.complete();
+            }
         });
         sync_wait(awaits_both(pool));
         device.join();
