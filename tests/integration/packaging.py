@@ -57,6 +57,9 @@ def install(given, project, environment):
     found = list(root.rglob("pkgconfig/coroscope.pc"))
     if len(found) != 1:
         raise Failure(f"{len(found)} coroscope.pc installed, 1 expected")
+    for each in found[0].parent.glob("*.pc"):
+        if "libcudart" in each.read_text():
+            raise Failure(f"{each.name} links CUDA, which is opened at run time")
     environment["PKG_CONFIG_PATH"] = str(found[0].parent)
     environment["PKG_CONFIG_SYSROOT_DIR"] = str(root)
     environment["LD_LIBRARY_PATH"] = str(found[0].parent.parent)
