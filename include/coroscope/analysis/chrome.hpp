@@ -12,8 +12,8 @@
 // went on. What does not nest on its lane goes to a lane beside it: two complete events never
 // overlap on one lane.
 //
-// The writer streams: it holds a buffer of 1 MiB and, beside the loaded trace, a few bytes per task
-// and slice.
+// The writer streams: it holds a buffer of 1 MiB and, beside the loaded trace, a few dozen
+// bytes per task, slice and device activity.
 
 #include <cstdint>
 #include <functional>
