@@ -2,6 +2,7 @@
 
 // What devices did, in tables: by torch's rules of event lists, and in the table of a native trace.
 
+#include <coroscope/analysis/accumulate.hpp>
 #include <coroscope/analysis/averages.hpp>
 #include <coroscope/analysis/event_exports.hpp>
 #include <coroscope/analysis/events_of.hpp>
@@ -223,6 +224,19 @@ TEST_CASE("why devices were not recorded, and what of them is missing, stands ab
     CHECK(health["devices"].text == "not recorded");
     CHECK(health["device_message"].text == "CUPTI was not found");
     CHECK(health["lost_device_records"].integer() == 0);
+}
+
+TEST_CASE("cycles that are added up keep why devices are missing, and count what was lost") {
+    trace_builder made = request();
+    made.header.lost_device_records = 5;
+    event_list all = analysis::events_of(load(made));
+    made.header.devices = 2;
+    std::strcpy(made.header.device_message, "no driver");
+    analysis::accumulate(all, analysis::events_of(load(made)));
+    CHECK(all.health.lost_device_records == 10);
+    CHECK(all.health.devices == trace::device_recording::not_recorded);
+    CHECK(all.health.device_message == "no driver");
+    CHECK(analysis::self_device_time_total_ns(all) == 260);
 }
 
 TEST_CASE("a trace without scopes still says why devices were not recorded") {

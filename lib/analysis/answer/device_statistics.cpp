@@ -41,8 +41,13 @@ bool overlaps(const device_activity& ran, const await_info& await, std::int64_t 
 
 }  // namespace
 
-device_coverage::device_coverage(const trace& loaded)
-    : loaded_(loaded), sums_(loaded.stream_order.size()) {
+device_coverage::device_coverage(const trace& loaded) : loaded_(loaded) {
+    // A model that was made by hand may name what it does not have: then nothing is covered.
+    const std::size_t known = loaded.device_activities.size();
+    if (std::any_of(loaded.stream_order.begin(), loaded.stream_order.end(),
+                    [known](std::uint32_t at) { return at >= known; }))
+        return;
+    sums_.resize(loaded.stream_order.size());
     for (std::size_t at = 0; at < sums_.size(); ++at) {
         const device_activity& here = activity(at);
         sums& sum = sums_[at];
