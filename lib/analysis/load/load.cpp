@@ -66,7 +66,7 @@ void describe(const reader& input, trace& loaded) {
     loaded.file_bytes = input.size();
     loaded.all_threads = header.all_threads != 0;
     loaded.trace_id.assign(header.trace_id, strnlen(header.trace_id, sizeof(header.trace_id)));
-    loaded.node_id = static_cast<std::int64_t>(header.node) - 1;
+    loaded.node_id = static_cast<std::int64_t>(header.node - 1);
     loaded.asked_for = header.asked_for;
 }
 
