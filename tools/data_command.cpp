@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data_command.hpp"
 
-#include <cstring>
+#include <cstddef>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -9,6 +9,7 @@
 
 #include <coroscope/analysis/events_of.hpp>
 #include <coroscope/analysis/load.hpp>
+#include <coroscope/trace/reader.hpp>
 #include <fmt/format.h>
 
 #include "output.hpp"
@@ -88,12 +89,10 @@ std::optional<analysis::trace> load_trace(const std::string& file) {
 
 bool is_native_trace(const std::string& file) {
     std::ifstream input(file, std::ios::binary);
-    std::uint64_t magic = 0;
-    char bytes[sizeof(magic)];
+    char first[sizeof(trace::file_magic)];
     if (!input) return true;
-    if (!input.read(bytes, sizeof(bytes))) return false;
-    std::memcpy(&magic, bytes, sizeof(magic));
-    return magic == trace::file_magic;
+    input.read(first, sizeof(first));
+    return trace::is_trace({first, static_cast<std::size_t>(input.gcount())});
 }
 
 std::optional<analysis::event_list> load_event_list(const std::string& file,

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <cstring>
+#include <string_view>
 #include <tuple>
 #include <xxhash.h>
 
 #include "file_bytes.hpp"
+#include "trace_header.hpp"
+#include "unpack.hpp"
 
 namespace coroscope::trace {
 
@@ -16,29 +19,7 @@ static_assert(std::endian::native == std::endian::little,
 
 namespace {
 
-constexpr std::uint32_t chunk_bytes_unit = 4096;
-constexpr std::uint32_t chunk_bytes_limit = 1U << 30;
 constexpr std::size_t warning_limit = 64;
-
-std::optional<failure> header_problem(const unsigned char* data, std::uint64_t size,
-                                      const file_header& header) {
-    if (std::memcmp(data, &file_magic, std::min<std::size_t>(size, sizeof(file_magic))) != 0)
-        return failure{"is not a Coroscope trace", 0};
-    if (size < sizeof(file_header)) return failure{"ends inside the trace's header", size};
-    if (header.version > format_version)
-        return failure{"was recorded in version " + std::to_string(header.version) +
-                           " of the trace format; this program reads up to version " +
-                           std::to_string(format_version),
-                       offsetof(file_header, version)};
-    if (header.version == 0)
-        return failure{"names version 0 of the trace format", offsetof(file_header, version)};
-    if (header.header_bytes != file_header_bytes)
-        return failure{"has a header of a wrong size", offsetof(file_header, header_bytes)};
-    if (header.chunk_bytes == 0 || header.chunk_bytes % chunk_bytes_unit != 0 ||
-        header.chunk_bytes > chunk_bytes_limit)
-        return failure{"has chunks of an impossible size", offsetof(file_header, chunk_bytes)};
-    return std::nullopt;
-}
 
 }  // namespace
 
@@ -50,11 +31,9 @@ public:
     }
 
     result<reader> build() {
-        if (built_.size_ == 0) return failure{"is empty", 0};
-        std::memcpy(&built_.header_, data_,
-                    std::min<std::size_t>(built_.size_, sizeof(file_header)));
-        if (auto problem = header_problem(data_, built_.size_, built_.header_))
-            return *std::move(problem);
+        auto header = read_header(data_, built_.size_);
+        if (!header) return header.error();
+        built_.header_ = *header;
         const std::uint64_t chunk_bytes = built_.header_.chunk_bytes;
         for (std::uint64_t at = file_header_bytes; at < built_.size_; at += chunk_bytes)
             examine(at, std::min(chunk_bytes, built_.size_ - at));
@@ -70,6 +49,13 @@ public:
     }
 
     void keep(std::shared_ptr<const unsigned char> file) { built_.file_ = std::move(file); }
+
+    /// What there is to say of the packed trace from which the bytes come.
+    void tell_of_packing(std::uint64_t packed_size, const unpacked_trace& unpacked) {
+        built_.packed_size_ = packed_size;
+        built_.damaged_chunks_ += unpacked.damaged_chunks;
+        for (const std::string& each : unpacked.warnings) warn(each);
+    }
 
 private:
     void warn(std::string text) {
@@ -175,16 +161,38 @@ private:
     std::uint64_t unnamed_warnings_ = 0;
 };
 
+namespace {
+
+result<reader> open_packed(const unsigned char* data, std::uint64_t size) {
+    auto unpacked = unpack(data, size);
+    if (!unpacked) return unpacked.error();
+    reader_builder builder(unpacked->bytes.data.get(), unpacked->bytes.size);
+    builder.tell_of_packing(size, *unpacked);
+    builder.keep(std::move(unpacked->bytes.data));
+    return builder.build();
+}
+
+}  // namespace
+
 result<reader> reader::open(const std::string& path) {
     auto file = read_file(path);
     if (!file) return file.error();
+    if (is_packed(file->data.get(), file->size)) return open_packed(file->data.get(), file->size);
     reader_builder builder(file->data.get(), file->size);
     builder.keep(std::move(file->data));
     return builder.build();
 }
 
 result<reader> reader::open(const buffer& bytes) {
+    if (is_packed(bytes.data(), bytes.size())) return open_packed(bytes.data(), bytes.size());
     return reader_builder(bytes.data(), bytes.size()).build();
+}
+
+bool is_trace(std::string_view first) noexcept {
+    const auto* data = reinterpret_cast<const unsigned char*>(first.data());
+    return is_packed(data, first.size()) ||
+           (first.size() >= sizeof(file_magic) &&
+            std::memcmp(data, &file_magic, sizeof(file_magic)) == 0);
 }
 
 }  // namespace coroscope::trace

@@ -328,8 +328,9 @@ struct trace {
     std::int64_t duration_ns = 0;  ///< session start to stop (or the last thing known)
     double scope_cost_ns = 0;      ///< the recorder's own cost per scope
     double await_cost_ns = 0;
-    std::uint64_t file_bytes = 0;
-    std::string policy;  ///< "drop newest", "overwrite oldest", "wait"
+    std::uint64_t file_bytes = 0;    ///< of a packed trace: before it was packed
+    std::uint64_t packed_bytes = 0;  ///< of a packed trace; else 0
+    std::string policy;              ///< "drop newest", "overwrite oldest", "wait"
     bool all_threads = false;
     std::string trace_id;
     std::int64_t node_id = -1;    ///< of a distributed run; -1: none

@@ -5,6 +5,9 @@
 // what it gives are whole records of known kinds, from sealed chunks whose checksum is right and
 // from open ones up to their first zero tag. What it leaves out it names in its warnings.
 //
+// A packed trace (trace/pack.hpp) is unpacked into memory first; what is said of it here is said of the trace that
+// was packed.
+//
 // A file that a process is still recording into can be read: its open chunks end where their writer
 // stood. Not thread-safe while it is moved; otherwise immutable after open().
 
@@ -13,6 +16,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <coroscope/detail/export.hpp>
@@ -21,6 +25,9 @@
 #include <coroscope/trace/result.hpp>
 
 namespace coroscope::trace {
+
+/// Whether bytes that begin so are a trace, packed or not.
+[[nodiscard]] COROSCOPE_API bool is_trace(std::string_view first) noexcept;
 
 /// One record in place. Its words count from 0: word 1 is the tag.
 struct record_view {
@@ -93,15 +100,20 @@ public:
     /// Chunks of which something was left out because it is wrong.
     [[nodiscard]] std::uint64_t damaged_chunks() const noexcept { return damaged_chunks_; }
 
-    /// Size of the trace in bytes.
+    /// Size of the trace in bytes; of a packed one, before it was packed.
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+    /// Size of a packed trace in bytes; 0 where it is not packed.
+    [[nodiscard]] std::uint64_t packed_size() const noexcept { return packed_size_; }
 
 private:
     friend class reader_builder;
     reader() = default;
 
-    std::shared_ptr<const unsigned char> file_;  // what open(path) read; empty over a buffer
+    std::shared_ptr<const unsigned char>
+        file_;  // what open(path) read; or unpacked; empty over a buffer
     std::uint64_t size_ = 0;
+    std::uint64_t packed_size_ = 0;
     file_header header_{};
     std::vector<chunk_view> chunks_;
     std::vector<std::string> warnings_;

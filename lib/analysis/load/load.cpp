@@ -64,6 +64,7 @@ void describe(const reader& input, trace& loaded) {
     loaded.policy = policy_name(header.policy);
     loaded.start_realtime_ns = header.start.realtime_ns;
     loaded.file_bytes = input.size();
+    loaded.packed_bytes = input.packed_size();
     loaded.all_threads = header.all_threads != 0;
     loaded.trace_id.assign(header.trace_id, strnlen(header.trace_id, sizeof(header.trace_id)));
     loaded.node_id = static_cast<std::int64_t>(header.node - 1);

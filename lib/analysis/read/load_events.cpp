@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/load_events.hpp>
 
-#include <cstdint>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -11,7 +9,7 @@
 #include <coroscope/analysis/events_of.hpp>
 #include <coroscope/analysis/load.hpp>
 #include <coroscope/analysis/nvprof.hpp>
-#include <coroscope/trace/format.hpp>
+#include <coroscope/trace/reader.hpp>
 
 #include "byte_source.hpp"
 #include "chrome_reader.hpp"
@@ -23,13 +21,6 @@ namespace {
 
 using reading::byte_source;
 using reading::sqlite_database;
-
-bool is_native(std::string_view first) {
-    std::uint64_t magic = 0;
-    if (first.size() < sizeof(magic)) return false;
-    std::memcpy(&magic, first.data(), sizeof(magic));
-    return magic == coroscope::trace::file_magic;
-}
 
 result<event_list> load_native(const result<trace>& loaded) {
     if (!loaded) return loaded.error();
@@ -54,7 +45,7 @@ result<event_list> load_detected(std::unique_ptr<byte_source> packed, std::strin
     first.resize(source->read(first.data(), first.size()));
     if (source->problem()) return *source->problem();
     const bool is_database = first == reading::sqlite_magic;
-    const bool is_trace = is_native(first);
+    const bool is_trace = coroscope::trace::is_trace(first);
     if (is_database && !path.empty()) return load_database(sqlite_database::open(path));
     if (is_trace && !path.empty()) return load_native(load(path));
     source = reading::with_first(std::move(first), std::move(source));

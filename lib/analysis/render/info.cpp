@@ -39,9 +39,9 @@ std::string calendar_time(std::int64_t realtime_ns) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", broken_down);
 }
 
-std::optional<double> bytes_per_scope(const trace& loaded) {
+std::optional<double> bytes_per_scope(const trace& loaded, std::uint64_t bytes) {
     if (loaded.events.empty()) return std::nullopt;
-    return static_cast<double>(loaded.file_bytes) / static_cast<double>(loaded.events.size());
+    return static_cast<double>(bytes) / static_cast<double>(loaded.events.size());
 }
 
 std::size_t unfinished_tasks(const trace& loaded) {
@@ -57,10 +57,10 @@ std::int64_t recording_cost_ns(const trace& loaded) {
         static_cast<double>(loaded.awaits.size()) * loaded.await_cost_ns);
 }
 
-std::string size_line(const trace& loaded) {
-    std::string text = format_bytes(static_cast<std::int64_t>(loaded.file_bytes));
-    if (const auto bytes = bytes_per_scope(loaded))
-        text += fmt::format(", {:.1f} bytes per scope", *bytes);
+std::string size_line(const trace& loaded, std::uint64_t bytes) {
+    std::string text = format_bytes(static_cast<std::int64_t>(bytes));
+    if (const auto each = bytes_per_scope(loaded, bytes))
+        text += fmt::format(", {:.1f} bytes per scope", *each);
     return text;
 }
 
@@ -138,7 +138,8 @@ std::string info_text(const trace& loaded) {
     line("Recorded",
          loaded.all_threads ? "every thread" : "the session's thread and the work it spawned");
     line("Policy", render::printable(loaded.policy));
-    line("Size", size_line(loaded));
+    line("Size", size_line(loaded, loaded.file_bytes));
+    if (loaded.packed_bytes != 0) line("Packed", size_line(loaded, loaded.packed_bytes));
     line("Scopes", std::to_string(loaded.events.size()));
     line("Tasks",
          fmt::format("{}, {} alive at the end", loaded.tasks.size(), unfinished_tasks(loaded)));
@@ -160,7 +161,11 @@ std::string info_json(const trace& loaded) {
         .member("duration_ns", loaded.duration_ns);
     json.member("clock", loaded.clock).member("all_threads", loaded.all_threads);
     json.member("policy", loaded.policy).member("file_bytes", loaded.file_bytes);
-    json.member("bytes_per_scope", bytes_per_scope(loaded));
+    json.member("bytes_per_scope", bytes_per_scope(loaded, loaded.file_bytes));
+    if (loaded.packed_bytes != 0) {
+        json.member("packed_bytes", loaded.packed_bytes)
+            .member("packed_bytes_per_scope", bytes_per_scope(loaded, loaded.packed_bytes));
+    }
     json.member("scopes", loaded.events.size()).member("tasks", loaded.tasks.size());
     json.member("unfinished_tasks", unfinished_tasks(loaded))
         .member("awaits", loaded.awaits.size());

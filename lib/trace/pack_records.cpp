@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack_records.hpp"
+
+namespace coroscope::trace {
+namespace {
+
+/// Kinds whose first word is a moment that follows what the thread told of before.
+bool follows(record_kind kind) {
+    switch (kind) {
+        case record_kind::suspend:
+        case record_kind::resume:
+        case record_kind::transfer:
+        case record_kind::finish_transfer:
+        case record_kind::cancel:
+        case record_kind::spawn:
+        case record_kind::finish:
+        case record_kind::awaiting:
+        case record_kind::context:
+        case record_kind::carries:
+        case record_kind::label:
+        case record_kind::item:
+        case record_kind::memory:
+        case record_kind::device_wait:
+        case record_kind::arguments:
+        case record_kind::note: return true;
+        default: return false;
+    }
+}
+
+/// Kinds whose ids count up, rather than name one of a few sites.
+bool counts_up(record_kind kind) {
+    return kind == record_kind::label || kind == record_kind::attribute ||
+           kind == record_kind::string || kind == record_kind::site ||
+           kind == record_kind::thread || kind == record_kind::module ||
+           kind == record_kind::device_name;
+}
+
+}  // namespace
+
+void prediction::begin_chunk(const chunk_header& chunk) noexcept {
+    moment_ = chunk.opened_ticks;
+    current_ = chunk.current_task;
+}
+
+std::uint64_t prediction::id_of(record_kind kind) const noexcept {
+    return counts_up(kind) ? tag_id(before(kind)[1]) : 0;
+}
+
+std::uint64_t prediction::of(std::size_t position, const record_words& words) const noexcept {
+    const record_kind kind = tag_kind(words[1]);
+    const std::uint64_t same = before(kind)[position];
+    if (position == 0) {
+        if (kind == record_kind::scope) return moment_ - tag_value(words[1]);
+        return follows(kind) ? moment_ : same;
+    }
+    switch (kind) {
+        case record_kind::long_scope:
+            if (position == 2) return moment_ - words[0];
+            return make_mark(current_, mark_thread(same));
+        case record_kind::resume: return position == 2 ? before(record_kind::wake)[2] : same;
+        case record_kind::suspend:
+        case record_kind::transfer:
+        case record_kind::finish_transfer:
+        case record_kind::cancel:
+        case record_kind::finish:
+        case record_kind::context:
+        case record_kind::device_wait: return position == 2 ? current_ : same;
+        case record_kind::awaiting: return position == 2 ? current_ : before(record_kind::spawn)[2];
+        case record_kind::spawn: return position == 3 ? current_ : same;
+        default: return same;
+    }
+}
+
+void prediction::learn(const record_words& words) noexcept {
+    const record_kind kind = tag_kind(words[1]);
+    before_[static_cast<std::size_t>(kind)] = words;
+    if (kind == record_kind::scope) {
+        moment_ = words[0] + tag_value(words[1]);
+    } else if (kind == record_kind::long_scope) {
+        moment_ = words[0] + words[2];
+    } else if (follows(kind) && words[0] != 0) {
+        moment_ = words[0];
+    }
+    if (kind == record_kind::resume || kind == record_kind::suspend) current_ = words[2];
+    if (kind == record_kind::transfer || kind == record_kind::finish_transfer) current_ = words[3];
+}
+
+}  // namespace coroscope::trace
