@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/chrome.hpp>
 
-#include <cerrno>
 #include <functional>
 #include <memory>
 #include <string>
-#include <system_error>
 
 #include <coroscope/analysis/event_exports.hpp>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "data_command.hpp"
+#include "destination.hpp"
 #include "output.hpp"
 #include "subcommand.hpp"
 
@@ -28,68 +24,14 @@ struct export_command {
     bool torch = false;
 };
 
-/// Where the export goes: a file, or standard output for "-". A file that could not be written
-/// whole is removed: half an export opens nowhere.
-class destination {
-public:
-    explicit destination(const std::string& path)
-        : path_(path),
-          is_file_(path != "-"),
-          descriptor_(is_file_
-                          ? ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                          : STDOUT_FILENO),
-          error_(descriptor_ < 0 ? errno : 0) {}
-    destination(const destination&) = delete;
-    destination& operator=(const destination&) = delete;
-    ~destination() { finish(); }
-
-    bool write(std::string_view text) {
-        if (error_ == 0) error_ = write_all(descriptor_, text);
-        return error_ == 0;
-    }
-
-    /// Closes it. The errno of what went wrong, or 0.
-    int finish() {
-        if (!is_file_ || descriptor_ < 0) return error_;
-        struct stat what{};
-        const bool regular = ::fstat(descriptor_, &what) == 0 && S_ISREG(what.st_mode);
-        if (::close(descriptor_) != 0 && error_ == 0) error_ = errno;
-        descriptor_ = -1;
-        if (error_ != 0 && regular) ::unlink(path_.c_str());
-        return error_;
-    }
-
-    [[nodiscard]] int error() const noexcept { return error_; }
-    [[nodiscard]] std::string name() const { return is_file_ ? path_ : "standard output"; }
-
-private:
-    std::string path_;
-    bool is_file_;
-    int descriptor_;
-    int error_;
-};
-
-int fail(const destination& to, int error) {
-    if (error == EPIPE) return exit_success;
-    report(to.name(), {std::generic_category().message(error)});
-    return exit_failure;
-}
-
-bool is_same_file(const std::string& one, const std::string& other) {
-    struct stat first{};
-    struct stat second{};
-    return ::stat(one.c_str(), &first) == 0 && ::stat(other.c_str(), &second) == 0 &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
 /// Gives the exit code. `write` says itself what went wrong, apart from the destination.
 int write_out(const export_command& asked,
               const std::function<analysis::written(const analysis::byte_sink&)>& write) {
     destination to(asked.output);
-    if (to.error() != 0) return fail(to, to.error());
+    if (to.error() != 0) return failed(to, to.error());
     const progress writing("writing " + to.name());
     const auto done = write([&to](std::string_view text) { return to.write(text); });
-    if (const int error = to.finish(); error != 0) return fail(to, error);
+    if (const int error = to.finish(); error != 0) return failed(to, error);
     if (done) return exit_success;
     return usage_failure("--metric", done.error().message);
 }

@@ -35,5 +35,6 @@ void add_tasks(CLI::App& root, command_line& line);
 void add_streams(CLI::App& root, command_line& line);
 void add_info(CLI::App& root, command_line& line);
 void add_export(CLI::App& root, command_line& line);
+void add_pack(CLI::App& root, command_line& line);
 
 }  // namespace coroscope::tools

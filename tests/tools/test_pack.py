@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`coroscope pack`: what it writes is read by every command as the trace is."""
+
+import json
+import os
+import subprocess
+
+import tool
+import trace_builder
+from tool import TOOL, ToolTest, coroscope
+
+READING = [("table",), ("table", "--group-by", "line"), ("table", "--torch"), ("awaits",), ("awaits", "--chains"),
+           ("tasks",), ("tasks", "--tree"), ("tasks", "--task", "3"), ("streams",)]
+EXPORTS = [("chrome",), ("chrome", "--torch"), ("stacks",), ("memory-timeline",), ("execution-graph",)]
+
+
+class Pack(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.trace = trace_builder.service().write(self.folder / "service.cst")
+        self.packed = self.folder / "service.cstz"
+
+    def pack(self):
+        done = coroscope("pack", self.trace)
+        self.assert_success(done)
+        return done
+
+    def assert_same(self, *arguments):
+        """Of both files, but for their names."""
+        one, other = (coroscope(*arguments[:1], file, *arguments[1:]) for file in (self.trace, self.packed))
+        self.assertEqual((one.returncode, one.stdout), (other.returncode, other.stdout), arguments)
+        self.assertEqual(one.stderr.replace("service.cst:", "service.cstz:"), other.stderr)
+
+    def assert_all_same(self):
+        for command in READING:
+            for form in ("text", "csv", "json"):
+                self.assert_same(*command, "--format", form)
+        for export in EXPORTS:
+            self.assert_same("export", "--to", *export, "-o", "-")
+
+    def test_it_stands_beside_the_trace_and_says_how_large_it_is(self):
+        self.assertRegex(self.pack().stdout, r"service\.cstz: [0-9.]+ KB, was [0-9.]+ KB \([0-9.]+ %\)\n\Z")
+        self.assertLess(self.packed.stat().st_size * 4, self.trace.stat().st_size)
+
+    def test_every_command_prints_the_same(self):
+        self.pack()
+        self.assert_all_same()
+
+    def test_damage_is_reported_in_the_same_way(self):
+        content = bytearray(self.trace.read_bytes())
+        content[-4096 + 70] ^= 255
+        self.trace.write_bytes(content[:-100])
+        self.pack()
+        self.assertIn("warning", coroscope("table", self.packed).stderr)
+        self.assert_all_same()
+
+    def test_what_is_in_it_decides_not_its_name(self):
+        renamed = self.folder / "other.json"
+        self.assert_success(coroscope("pack", self.trace, "-o", renamed))
+        self.assertEqual(coroscope("table", renamed).stdout, coroscope("table", self.trace).stdout)
+
+    def test_info_tells_both_sizes(self):
+        self.pack()
+        plain, packed = (json.loads(coroscope("info", file, "--json").stdout) for file in (self.trace, self.packed))
+        self.assertEqual(packed.pop("packed_bytes"), self.packed.stat().st_size)
+        self.assertAlmostEqual(packed.pop("packed_bytes_per_scope"), self.packed.stat().st_size / packed["scopes"])
+        self.assertEqual(packed, plain)
+        self.assertEqual(plain["file_bytes"], self.trace.stat().st_size)
+        self.assertRegex(coroscope("info", self.packed).stdout, r"(?m)^Packed +[0-9.]+ KB, [0-9.]+ bytes per scope$")
+        self.assertNotIn("Packed", coroscope("info", self.trace).stdout)
+
+    def test_standard_output_gets_the_bytes_alone(self):
+        self.pack()
+        done = subprocess.run([TOOL, "pack", self.trace, "-o", "-"], capture_output=True, check=True)
+        self.assertEqual(done.stdout, self.packed.read_bytes())
+
+    def test_what_cannot_be_packed_leaves_no_file(self):
+        self.pack()
+        self.assert_one_error(coroscope("pack", self.packed), 1, r".*is packed already \(byte 0\)")
+        other = self.folder / "text"
+        other.write_text("no trace")
+        self.assert_one_error(coroscope("pack", other), 1, r".*is not a Coroscope trace \(byte 0\)")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["service.cst", "service.cstz", "text"])
+
+    def test_it_does_not_overwrite_the_trace(self):
+        before = self.trace.read_bytes()
+        self.assert_one_error(coroscope("pack", self.trace, "-o", self.trace), 2, r"--output: would overwrite the trace")
+        self.assertEqual(self.trace.read_bytes(), before)
+
+    def test_a_disk_that_is_full_is_told(self):
+        done = coroscope("pack", self.trace, "-o", "/dev/full")
+        self.assert_one_error(done, 1, r"/dev/full: No space left on device")
+
+
+if __name__ == "__main__":
+    tool.main()

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/trace/pack.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <coroscope/analysis/units.hpp>
+#include <fmt/format.h>
+
+#include "destination.hpp"
+#include "output.hpp"
+#include "subcommand.hpp"
+
+namespace coroscope::tools {
+namespace {
+
+struct pack_command {
+    std::string file;
+    std::string output;
+};
+
+/// trace.cst becomes trace.cstz; another name gets that behind it.
+std::string packed_name(const std::string& file) {
+    return file.ends_with(".cst") ? file + "z" : file + ".cstz";
+}
+
+std::string told(const pack_command& asked, const trace::pack_totals& totals) {
+    const auto size = [](std::uint64_t bytes) {
+        return analysis::format_bytes(static_cast<std::int64_t>(bytes));
+    };
+    return fmt::format("{}: {}, was {} ({:.1f} %)\n", asked.output, size(totals.packed_bytes),
+                       size(totals.trace_bytes),
+                       100 * static_cast<double>(totals.packed_bytes) /
+                           static_cast<double>(totals.trace_bytes));
+}
+
+int run_pack(pack_command asked) {
+    if (asked.output.empty()) asked.output = packed_name(asked.file);
+    if (is_same_file(asked.file, asked.output)) {
+        report("--output: would overwrite the trace");
+        return exit_usage;
+    }
+    std::optional<destination> to;  // opened only once there is something to write
+    const progress packing("packing " + asked.file);
+    const auto totals = trace::pack(asked.file, [&](std::string_view bytes) {
+        if (!to) to.emplace(asked.output);
+        return to->write(bytes);
+    });
+    if (to && to->error() != 0) return failed(*to, to->error());
+    if (!totals) {
+        if (to) to->discard();
+        report(asked.file, totals.error());
+        return exit_failure;
+    }
+    if (const int error = to->finish(); error != 0) return failed(*to, error);
+    return asked.output == "-" ? exit_success : print(told(asked, *totals));
+}
+
+}  // namespace
+
+void add_pack(CLI::App& root, command_line& line) {
+    auto asked = std::make_shared<pack_command>();
+    CLI::App* command = root.add_subcommand("pack", "The same trace in a fraction of the bytes");
+    command->add_option("FILE", asked->file, "The trace")->required()->type_name("");
+    command
+        ->add_option("-o,--output", asked->output,
+                     "Where to; - for standard output;\nwithout it beside the trace, as .cstz")
+        ->type_name("PATH");
+    command->footer("Every command reads what it writes.\n\nExample:\n  coroscope pack trace.cst");
+    command->callback([asked, &line] { line.chosen = [asked] { return run_pack(*asked); }; });
+}
+
+}  // namespace coroscope::tools
