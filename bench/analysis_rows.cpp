@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole traces: how fast they are loaded and exported. Processor time of all threads together.
+// Whole traces: how fast they are loaded and exported.
 
-#include <algorithm>
-#include <array>
 #include <ctime>
 
 #include <fcntl.h>
@@ -17,6 +15,7 @@
 
 #include "harness.hpp"
 #include "once.hpp"
+#include "whole_traces.hpp"
 
 namespace bench {
 namespace {
@@ -40,6 +39,8 @@ void request() {
     COROSCOPE("render");
 }
 
+}  // namespace
+
 coroscope::trace::buffer trace_of(std::uint64_t scopes) {
     coroscope::profile session{{.all_threads = true, .policy = coroscope::overflow::wait}};
     for (std::uint64_t done = 0; done < scopes; done += scopes_per_request) request();
@@ -52,18 +53,7 @@ double processor_seconds() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Millions of scopes per second, the median of three.
-template <class Work>
-double rate(std::uint64_t scopes, Work&& work) {
-    std::array<double, 3> seconds{};
-    for (double& each : seconds) {
-        const double start = processor_seconds();
-        work();
-        each = processor_seconds() - start;
-    }
-    std::sort(seconds.begin(), seconds.end());
-    return static_cast<double>(scopes) / seconds[1] / 1e6;
-}
+namespace {
 
 // The floor: to verify the trace's chunks and to look at every record once.
 std::uint64_t look_at(const coroscope::trace::buffer& bytes) {

@@ -27,5 +27,6 @@ std::vector<once_row> frame_rows();
 std::vector<once_row> recorded_rows();
 std::vector<once_row> analysis_rows();
 std::vector<once_row> chrome_rows();
+std::vector<once_row> pack_rows();
 
 }  // namespace bench

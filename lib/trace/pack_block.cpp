@@ -13,8 +13,8 @@ namespace coroscope::trace {
 std::vector<std::uint32_t> by_id(const column& ids) {
     std::vector<std::uint32_t> order(ids.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&ids](std::uint32_t left, std::uint32_t right) {
-        return ids[left] < ids[right];
+    std::sort(order.begin(), order.end(), [&ids](std::uint32_t left, std::uint32_t right) {
+        return ids[left] != ids[right] ? ids[left] < ids[right] : left < right;
     });
     return order;
 }

@@ -6,16 +6,16 @@ fuzz_usage() {
 usage: ./dev fuzz [TARGET] [SECONDS]
 
 Builds the fuzzers of the readers (clang's libFuzzer, with AddressSanitizer and UBSan) and runs TARGET, or
-each of them, for SECONDS (60). The targets are native, events (Chrome's JSON, gzip, whole databases), nvprof
-and nsight (databases with rows as the fuzzer wants them). What was found interesting is kept under
-build/fuzz/corpus for the next run; an input that breaks something is named, and belongs, once mended, into
-tests/fuzz/corpus/TARGET, where every test run reads it.
+each of them, for SECONDS (60). The targets are native, packed (native traces, packed and to be packed),
+events (Chrome's JSON, gzip, whole databases), nvprof and nsight (databases with rows as the fuzzer wants them).
+What was found interesting is kept under build/fuzz/corpus for the next run; an input that breaks something is
+named, and belongs, once mended, into tests/fuzz/corpus/TARGET, where every test run reads it.
 
 example: ./dev fuzz native 600
 TEXT
 }
 
-fuzz_targets=(native events nvprof nsight)
+fuzz_targets=(native packed events nvprof nsight)
 
 # run_fuzzer FOLDER TARGET SECONDS
 run_fuzzer() {

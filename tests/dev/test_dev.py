@@ -113,7 +113,7 @@ class NoGpu(BareSystem):
 
 class WrongUse(BareSystem):
     def test_a_fuzzer_that_does_not_exist_is_refused(self):
-        self.assert_usage_error(self.dev("fuzz", "pdf"), "fuzz: no target pdf; there are native events nvprof nsight")
+        self.assert_usage_error(self.dev("fuzz", "pdf"), "fuzz: no target pdf; there are native packed events nvprof nsight")
 
     def test_a_verb_that_does_not_exist_is_refused(self):
         self.assert_usage_error(self.dev("tset"), 'no verb "tset"; ./dev help lists them')

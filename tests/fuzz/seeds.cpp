@@ -2,7 +2,7 @@
 
 // What the fuzzers begin with: one well-formed input for each part of a format.
 //
-//     fuzz_seeds FOLDER      writes FOLDER/native, FOLDER/events, FOLDER/nvprof, FOLDER/nsight
+//     fuzz_seeds FOLDER      writes FOLDER/native, FOLDER/packed, FOLDER/events, FOLDER/nvprof, FOLDER/nsight
 
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +10,8 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+
+#include <coroscope/trace/pack.hpp>
 
 #include "trace_builder.hpp"
 
@@ -122,6 +124,15 @@ constexpr std::string_view pairs = R"([
 {"ph":"e","name":"c","cat":"x","id":"0x1","pid":1,"tid":1,"ts":1e3},{"ph":"C","name":"d","ts":1,"args":{"v":1}},
 {"ph":"X","name":"e","pid":1,"tid":1,"ts":1,"ts":2,"dur":1})";
 
+std::string packed_bytes(const trace_builder& built) {
+    std::string bytes;
+    const auto packed = trace::pack(built.finish(), [&bytes](std::string_view part) {
+        bytes.append(part);
+        return true;
+    });
+    return packed ? bytes : std::string();
+}
+
 /// Rows of small numbers: each is a table and, for its columns, what is in them.
 std::string rows(std::initializer_list<std::initializer_list<int>> all) {
     constexpr char small_number = 5;
@@ -147,6 +158,13 @@ int main(int count, char** words) {
     native.add("texts", texts());
     native.add("devices", devices());
     native.add("killed", killed());
+    const seed_folder packed(folder / "packed");
+    packed.add("whole", texts());
+    packed.add("scopes", packed_bytes(scopes()));
+    packed.add("tasks", packed_bytes(tasks()));
+    packed.add("texts", packed_bytes(texts()));
+    packed.add("devices", packed_bytes(devices()));
+    packed.add("killed", packed_bytes(killed()));
     const seed_folder events(folder / "events");
     events.add("kineto", kineto);
     events.add("pairs", pairs);
