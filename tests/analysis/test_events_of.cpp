@@ -5,8 +5,11 @@
 #include <coroscope/analysis/averages.hpp>
 #include <coroscope/analysis/events_of.hpp>
 #include <coroscope/analysis/load_events.hpp>
+#include <coroscope/trace/pack.hpp>
 
 #include <doctest/doctest.h>
+#include <string>
+#include <string_view>
 
 #include "event_lists.hpp"
 #include "loading.hpp"
@@ -77,6 +80,27 @@ TEST_CASE("a native trace is loaded as events like any other, whole or not at al
     CHECK(events->is_built);
     CHECK(find(*events, "outer").self_cpu_time_total_ns() == 70);
     CHECK_FALSE(analysis::load_events(truncated(made.bytes(), 100)).has_value());
+}
+
+TEST_CASE("a packed trace is loaded as the events of the trace that was packed") {
+    trace_builder made;
+    const auto outer = made.site("outer");
+    made.on(1).scope(made.site("inner"), 20, 50).scope(outer, 10, 110);
+    std::string bytes;
+    const auto append = [&bytes](std::string_view part) {
+        bytes.append(part);
+        return true;
+    };
+    REQUIRE(trace::pack(made.finish(), append).has_value());
+    const auto packed = trace::buffer::copy(bytes.data(), bytes.size());
+    const auto events = analysis::load_events(packed);
+    REQUIRE(events.has_value());
+    CHECK(events->size() == 2);
+    CHECK(find(*events, "outer").self_cpu_time_total_ns() == 70);
+    const auto loaded = analysis::load(packed);
+    REQUIRE(loaded.has_value());
+    CHECK(loaded->packed_bytes == bytes.size());
+    CHECK(loaded->file_bytes == made.bytes().size());
 }
 
 TEST_CASE("an empty trace gives an empty list") {

@@ -47,6 +47,13 @@ class Pack(ToolTest):
         self.pack()
         self.assert_all_same()
 
+    def test_devices_and_streams_are_printed_the_same(self):
+        for built in (trace_builder.pipeline(), trace_builder.streams()):
+            built.write(self.trace)
+            self.pack()
+            self.assert_all_same()
+            self.assert_same("table", "--device")
+
     def test_damage_is_reported_in_the_same_way(self):
         content = bytearray(self.trace.read_bytes())
         content[-4096 + 70] ^= 255

@@ -234,6 +234,24 @@ TEST_CASE("a packed trace that is cut keeps the blocks before the cut") {
     }
 }
 
+TEST_CASE("what a packed trace claims to hold takes no memory, only what it holds") {
+    auto small = packed(sample_trace().finish());
+    trace::pack_header header;
+    std::memcpy(&header, small.data(), sizeof(header));
+    const std::uint64_t held = header.trace_bytes;
+    header.trace_bytes = std::uint64_t{1} << 60;
+    header.checksum = XXH3_64bits_withSeed(small.data() + sizeof(header), header.header_bytes,
+                                           header.trace_bytes);
+    std::memcpy(small.data(), &header, sizeof(header));
+    const auto buffer = copied(small);
+    const auto reader = trace::reader::open(buffer);
+    REQUIRE(reader);
+    CHECK(reader->size() == held);
+    REQUIRE(reader->warnings().size() == 1);
+    CHECK(reader->warnings()[0].find("it holds " + std::to_string(held) + " of ") !=
+          std::string::npos);
+}
+
 TEST_CASE("a packed header that is cut, damaged or newer is refused by name") {
     const auto small = packed(sample_trace().finish());
     refuse(bytes(small.begin(), small.begin() + 20), "ends inside the packed trace's header");
