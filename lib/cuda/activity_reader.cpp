@@ -126,8 +126,24 @@ void activity_reader::read_one(const CUpti_Activity& record, device_delivery& to
             const auto& context = as<context_record>(record);
             return devices_.place_context(context.contextId, context.deviceId);
         }
+        case CUPTI_ACTIVITY_KIND_STREAM: {
+            const auto& stream = as<CUpti_ActivityStream>(record);
+            if (stream.flag == CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL)
+                devices_.name_stream(stream.contextId, stream.streamId, "default", to);
+            return;
+        }
+        case CUPTI_ACTIVITY_KIND_NAME: return read_name(record, to);
         default: return;
     }
+}
+
+// Names that the program gave by NVTX. Threads have theirs already, and contexts are no lanes.
+void activity_reader::read_name(const CUpti_Activity& record, device_delivery& to) noexcept {
+    const auto& told = as<CUpti_ActivityName>(record);
+    const auto& of = told.objectId.dcs;
+    if (told.objectKind == CUPTI_ACTIVITY_OBJECT_STREAM)
+        devices_.name_stream(of.contextId, of.streamId, told.name, to);
+    if (told.objectKind == CUPTI_ACTIVITY_OBJECT_DEVICE) devices_.name(of.deviceId, told.name, to);
 }
 
 void activity_reader::write(const activity& what, device_delivery& to) noexcept {

@@ -53,6 +53,7 @@ private:
     void write_synchronization(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
     void write_overhead(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
     void write_memory(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void read_name(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
 
     const cupti_functions* cupti_ = nullptr;
     clock_line clock_;

@@ -39,6 +39,8 @@ constexpr wanted_kind kinds[] = {
     {CUPTI_ACTIVITY_KIND_MEMORY2, "memory"},
     {CUPTI_ACTIVITY_KIND_DEVICE, "devices"},
     {CUPTI_ACTIVITY_KIND_CONTEXT, "contexts"},
+    {CUPTI_ACTIVITY_KIND_STREAM, "streams"},
+    {CUPTI_ACTIVITY_KIND_NAME, "names"},
 };
 
 // What the calling thread has told CUPTI: at most one id is on CUPTI's stack for it.

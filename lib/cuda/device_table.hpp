@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What CUPTI tells of devices once, and every session needs: their names, and whose a context is. Not thread-safe.
+// What CUPTI tells of devices once, and every session needs: their names, those of their streams, and whose a
+// context is. Not thread-safe.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -28,6 +30,24 @@ public:
         told_ = true;
         for (std::uint32_t device = 0; device < device_places; ++device)
             if (names_[device][0] != '\0') to.name_device(device, names_[device]);
+        for (std::size_t at = 0; at < known_streams_; ++at)
+            to.name_stream(streams_[at].context, streams_[at].stream, streams_[at].text);
+    }
+
+    void name_stream(std::uint32_t context, std::uint32_t stream, const char* text,
+                     detail::device_delivery& to) noexcept {
+        if (text == nullptr) return;
+        stream_name* place = streams_;
+        while (place != streams_ + known_streams_ &&
+               (place->context != context || place->stream != stream))
+            ++place;
+        if (place != streams_ + stream_places) {
+            known_streams_ = std::max<std::size_t>(known_streams_, place - streams_ + 1);
+            place->context = context;
+            place->stream = stream;
+            std::snprintf(place->text, sizeof place->text, "%s", text);
+        }
+        if (told_) to.name_stream(context, stream, text);
     }
 
     void place_context(std::uint32_t context, std::uint32_t device) noexcept {
@@ -41,7 +61,15 @@ public:
 private:
     static constexpr std::size_t device_places = 64;
     static constexpr std::size_t context_places = 256;
+    static constexpr std::size_t stream_places = 256;
+    struct stream_name {
+        std::uint32_t context;
+        std::uint32_t stream;
+        char text[64];
+    };
     char names_[device_places][128] = {};
+    stream_name streams_[stream_places] = {};
+    std::size_t known_streams_ = 0;
     std::uint32_t contexts_[context_places] = {};  ///< the device's index and 1
     bool told_ = false;
 };

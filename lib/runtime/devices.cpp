@@ -206,12 +206,21 @@ void device_delivery::count_cut_text() noexcept {
 }
 
 void device_delivery::name_device(std::uint32_t device, const char* name) noexcept {
+    write_name(0, device, name);
+}
+
+void device_delivery::name_stream(std::uint32_t context, std::uint32_t stream,
+                                  const char* name) noexcept {
+    write_name(std::uint64_t{context} + 1, stream, name);
+}
+
+void device_delivery::write_name(std::uint64_t of, std::uint32_t id, const char* name) noexcept {
     if (!open() || this_thread.record == nullptr) return;
     const std::size_t size = std::min(std::strlen(name), trace::payload_limit);
     const store_use use(*this_thread.record, generation_);
     if (use.owner() != nullptr)
-        use.owner()->store->append_metadata(0, make_tag(record_kind::device_name, device, size),
-                                            name, size);
+        use.owner()->store->append_metadata(of, make_tag(record_kind::device_name, id, size), name,
+                                            size);
 }
 
 void device_delivery::count_lost(std::uint64_t records) noexcept {

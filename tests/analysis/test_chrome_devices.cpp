@@ -109,6 +109,16 @@ TEST_CASE("kernels that overlap on one stream never share a lane, in whatever or
                                        {"overlapping 1", {"gemm 110..120", "gemm 150..260"}}});
 }
 
+TEST_CASE("a lane bears its stream's name, the last that it was given") {
+    trace_builder made;
+    const auto gemm = made.site("gemm");
+    made.device_name(0, "a device").stream_name(1, 7, "up\"loads").stream_name(2, 7, "another");
+    made.on(1).device({.start = 100, .end = 200, .site = gemm});
+    CHECK(lanes_of(exported(load(made)), "a device") ==
+          std::map<std::string, texts>{
+              {"a device \xC2\xB7 stream 7 (up\"loads)", {"gemm 100..200"}}});
+}
+
 TEST_CASE("waiting for a stream does not lie over what runs on it") {
     trace_builder made;
     const auto gemm = made.site("gemm"), sync = made.site("sync");

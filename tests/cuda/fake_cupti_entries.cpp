@@ -28,6 +28,8 @@ std::size_t bytes_of(const std::uint8_t* record) {
             return sizeof(CUpti_ActivityExternalCorrelation);
         case CUPTI_ACTIVITY_KIND_DEVICE: return sizeof(CUpti_ActivityDevice5);
         case CUPTI_ACTIVITY_KIND_CONTEXT: return sizeof(CUpti_ActivityContext3);
+        case CUPTI_ACTIVITY_KIND_STREAM: return sizeof(CUpti_ActivityStream);
+        case CUPTI_ACTIVITY_KIND_NAME: return sizeof(CUpti_ActivityName);
         default: return 0;
     }
 }

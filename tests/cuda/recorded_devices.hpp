@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <coroscope/coroscope.hpp>
@@ -38,6 +39,7 @@ struct recorded_devices {
     std::vector<recorded_activity> activities;  ///< in the order of their records
     std::vector<recorded_wait> waits;
     std::map<std::uint32_t, std::string> device_names;
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::string> stream_names;  ///< by context
     std::uint64_t cut_texts = 0;
     std::uint64_t dropped_records = 0;
 
@@ -88,7 +90,12 @@ private:
                 found_.dropped_records += body.dropped_newest;
                 break;
             }
-            case trace::record_kind::device_name: found_.device_names[record.id()] = text(); break;
+            case trace::record_kind::device_name:
+                if (record.word(0) == 0)
+                    found_.device_names[record.id()] = text();
+                else
+                    found_.stream_names[{record.word(0) - 1, record.id()}] = text();
+                break;
             case trace::record_kind::device: {
                 recorded_activity activity{record.word(0), strings_[labels_[record.id()]], {}};
                 REQUIRE(record.value() == sizeof activity.body);

@@ -181,6 +181,32 @@ TEST_SUITE("records of CUPTI") {
         CHECK(later.device_names.at(2) == name);
     }
 
+    TEST_CASE("a stream has the name that the program gave it, in later sessions, too") {
+        auto named = CUpti_ActivityName{};
+        named.kind = CUPTI_ACTIVITY_KIND_NAME;
+        named.objectKind = CUPTI_ACTIVITY_OBJECT_STREAM;
+        named.objectId.dcs = {0, 1, 13};
+        named.name = "uploads";
+        auto created = CUpti_ActivityStream{};
+        created.kind = CUPTI_ACTIVITY_KIND_STREAM;
+        created.contextId = 1;
+        created.streamId = 7;
+        created.flag = CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL;
+        auto plain = created;
+        plain.streamId = 14;
+        plain.flag = CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING;
+        const std::map<std::pair<std::uint64_t, std::uint32_t>, std::string> wanted{
+            {{1, 7}, "default"}, {{1, 13}, "uploads"}};
+        const recorded_devices first = record_devices([&] {
+            fake::append(named);
+            fake::append(created);
+            fake::append(plain);
+        });
+        CHECK(first.stream_names == wanted);
+        const recorded_devices later = record_devices([] { fake::call_launch({}); });
+        CHECK(later.stream_names == wanted);
+    }
+
     TEST_CASE(
         "what ended before the session began is left out, and what was under way then is not") {
         const std::uint64_t long_ago = moment();

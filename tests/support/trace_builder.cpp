@@ -294,6 +294,10 @@ std::vector<trace_builder::chunk> trace_builder::metadata() const {
     for (const auto& [id, name] : devices_)
         write_record(described, 0, make_tag(record_kind::device_name, id, name.size()), name.data(),
                      name.size());
+    for (const auto& [place, name] : streams_)
+        write_record(described, std::uint64_t{place.first} + 1,
+                     make_tag(record_kind::device_name, place.second, name.size()), name.data(),
+                     name.size());
     for (const module_entry& entry : modules_)
         write_record(described, entry.load_address,
                      make_tag(record_kind::module, 1, entry.payload.size()), entry.payload.data(),
@@ -310,6 +314,12 @@ std::vector<trace_builder::chunk> trace_builder::metadata() const {
 
 trace_builder& trace_builder::device_name(std::uint32_t id, std::string_view name) {
     devices_[id] = name;
+    return *this;
+}
+
+trace_builder& trace_builder::stream_name(std::uint32_t context, std::uint32_t stream,
+                                          std::string_view name) {
+    streams_[{context, stream}] = name;
     return *this;
 }
 

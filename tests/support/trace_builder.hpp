@@ -129,6 +129,7 @@ public:
     trace_builder& module(std::uint64_t load_address, std::uint64_t bytes, std::string_view path,
                           std::string_view build_id = "");
     trace_builder& device_name(std::uint32_t id, std::string_view name);
+    trace_builder& stream_name(std::uint32_t context, std::uint32_t stream, std::string_view name);
     trace_builder& live_task(const trace::task_slot& slot);
 
     /// Chunks are sealed unless this is called: then record chunks stay open, as after a kill.
@@ -177,6 +178,7 @@ private:
     };
     std::vector<module_entry> modules_;
     std::map<std::uint32_t, std::string> devices_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> streams_;
     std::vector<chunk> chunks_;
 };
 

@@ -258,6 +258,12 @@ struct device_info {
     std::string name;
 };
 
+struct device_stream {
+    std::uint32_t context = none;
+    std::uint32_t stream = none;
+    std::string name;
+};
+
 /// What a device did, or a call into its runtime or driver that asked for it.
 struct device_activity {
     std::int64_t start_ns = 0;
@@ -351,6 +357,7 @@ struct trace {
     std::vector<code_module> modules;  ///< by load address
     std::vector<memory_event> memory;  ///< by (time, thread)
     std::vector<device_info> devices;
+    std::vector<device_stream> device_streams;  ///< those that have a name, by (context, stream)
     std::vector<device_activity> device_activities;  ///< by (start ascending, end descending)
     std::vector<std::uint32_t>
         stream_order;  ///< those that ran on a stream, by (context, stream), then in their order
@@ -363,6 +370,14 @@ struct trace {
 
 /// The note of an event (an index into trace::events), null where it has none.
 [[nodiscard]] COROSCOPE_API const event_note* find_note(const trace& loaded, std::uint32_t event);
+
+/// The name that a stream has; empty where it has none.
+[[nodiscard]] COROSCOPE_API std::string_view stream_name(const trace& loaded, std::uint32_t context,
+                                                         std::uint32_t stream);
+
+/// "stream 7", or "stream 7 (uploads)" where it has a name; "no stream" of none.
+[[nodiscard]] COROSCOPE_API std::string stream_text(const trace& loaded, std::uint32_t context,
+                                                    std::uint32_t stream);
 
 /// The waits of an await (an index into trace::awaits): positions in trace::device_waits.
 [[nodiscard]] COROSCOPE_API index_range find_device_waits(const trace& loaded, std::uint32_t await);

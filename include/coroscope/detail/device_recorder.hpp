@@ -80,12 +80,16 @@ public:
     COROSCOPE_API void count_cut_text() noexcept;
 
     COROSCOPE_API void name_device(std::uint32_t device, const char* name) noexcept;
+    COROSCOPE_API void name_stream(std::uint32_t context, std::uint32_t stream,
+                                   const char* name) noexcept;
 
     /// Adds to what the trace says is lost, and tells why: the first message stays.
     COROSCOPE_API void count_lost(std::uint64_t records) noexcept;
     COROSCOPE_API void tell(const device_message& message) noexcept;
 
 private:
+    void write_name(std::uint64_t of, std::uint32_t id, const char* name) noexcept;
+
     std::uint32_t generation_;
     std::uint64_t carried_before_ = 0;
 };

@@ -157,7 +157,7 @@ enum class record_kind : std::uint8_t {
     thread = 22,      ///< [1+5] first ticks | thread id, byte count | thread_body (counters live)
     clock = 23,       ///< [2] ticks | -, - | monotonic ns | realtime ns
     module = 24,      ///< [1+n] load address | number, byte count | module_body, build id, path
-    device_name = 27, ///< [1+n] - | the device's index, byte count | text
+    device_name = 27, ///< [1+n] 0 | the device's index, byte count | text; of a stream: its context and 1 | the stream
 };
 
 /// Flags of long_scope (the tag's value).

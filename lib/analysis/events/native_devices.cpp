@@ -162,6 +162,8 @@ std::uint32_t native_devices::make_lane(const device_activity& each, std::size_t
     const std::uint32_t lane = to_.lane(process, stream, from_.node_id);
     event_thread& named = to_.threads[lane];
     named.name = has_stream ? "stream " + stream : stream;
+    if (const std::string_view own = stream_name(from_, each.context, each.stream); !own.empty())
+        named.name.append(" (").append(own).append(")");
     named.process_name = each.device < from_.devices.size() ? from_.devices[each.device].name : "";
     return lane;
 }

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace coroscope::analysis::loading {
 namespace {
@@ -118,7 +121,26 @@ private:
 
 }  // namespace
 
+namespace {
+
+// Of several names of a stream the last one stands, as a program may rename it.
+void order_stream_names(std::vector<device_stream>& streams) {
+    std::stable_sort(
+        streams.begin(), streams.end(), [](const device_stream& left, const device_stream& right) {
+            return std::pair(left.context, left.stream) < std::pair(right.context, right.stream);
+        });
+    const auto kept =
+        std::unique(streams.rbegin(), streams.rend(),
+                    [](const device_stream& later, const device_stream& earlier) {
+                        return later.context == earlier.context && later.stream == earlier.stream;
+                    });
+    streams.erase(streams.begin(), kept.base());
+}
+
+}  // namespace
+
 void link_device_waits(trace& loaded) {
+    order_stream_names(loaded.device_streams);
     order_by_stream(loaded);
     std::vector<device_wait>& waits = loaded.device_waits;
     for (device_wait& each : waits) each.await = await_of(each, loaded);
@@ -142,6 +164,23 @@ void link_device_waits(trace& loaded) {
 }  // namespace coroscope::analysis::loading
 
 namespace coroscope::analysis {
+
+std::string_view stream_name(const trace& loaded, std::uint32_t context, std::uint32_t stream) {
+    const auto place = [](const device_stream& of) { return std::pair(of.context, of.stream); };
+    const auto found =
+        std::ranges::lower_bound(loaded.device_streams, std::pair(context, stream), {}, place);
+    if (found == loaded.device_streams.end() || place(*found) != std::pair(context, stream))
+        return {};
+    return found->name;
+}
+
+std::string stream_text(const trace& loaded, std::uint32_t context, std::uint32_t stream) {
+    if (stream == none) return "no stream";
+    std::string text = "stream " + std::to_string(stream);
+    if (const std::string_view own = stream_name(loaded, context, stream); !own.empty())
+        text.append(" (").append(own).append(")");
+    return text;
+}
 
 index_range find_device_waits(const trace& loaded, std::uint32_t await) {
     if (await == none) return {};

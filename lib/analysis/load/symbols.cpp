@@ -115,6 +115,11 @@ std::uint32_t symbols::thread(std::uint32_t id) {
 }
 
 void symbols::read_device(const record_view& record) {
+    if (const std::uint64_t of = record.word(0); of != 0) {
+        loaded_.device_streams.push_back(
+            {static_cast<std::uint32_t>(of - 1), record.id(), std::string(payload_text(record))});
+        return;
+    }
     if (devices_.find(record.id()) != none) return;
     loaded_.devices[device(record.id())].name = payload_text(record);
     --unknown_devices_;

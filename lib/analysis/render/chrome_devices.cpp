@@ -26,10 +26,6 @@ std::string_view category_of(what_kind what) {
     return ",\"cat\":\"overhead\"";
 }
 
-std::string stream_name(std::uint32_t stream) {
-    return stream == none ? std::string("no stream") : "stream " + std::to_string(stream);
-}
-
 }  // namespace
 
 void chrome_events::write_device_activity(std::uint32_t index) {
@@ -84,7 +80,7 @@ chrome_events::stream_lane& chrome_events::lane_of_stream(const device_activity&
         activity.device < from_.devices.size() ? from_.devices[activity.device].name : "devices";
     const auto [context, is_first] = contexts_.emplace(in, activity.context);
     if (is_first) name_process(in, device, static_cast<int>(in));
-    std::string name = device + " \xC2\xB7 " + stream_name(stream);
+    std::string name = device + " \xC2\xB7 " + stream_text(from_, activity.context, stream);
     if (context->second != activity.context)
         name += " (context " + std::to_string(activity.context) + ")";
     name_lane(found->second.where, name, number);
@@ -105,8 +101,11 @@ void chrome_events::write_awaited_streams(argument_list& arguments, std::uint32_
     std::string streams;
     for (const std::uint32_t each : waits)
         streams.append(streams.empty() ? "" : ", ")
-            .append(stream_name(from_.device_waits[each].stream));
-    arguments.member("\"waited_for\":\"" + streams + "\"");
+            .append(stream_text(from_, from_.device_waits[each].context,
+                                from_.device_waits[each].stream));
+    std::string member = "\"waited_for\":";
+    append_json_string(member, streams);
+    arguments.member(member);
     const device_share share = coverage_.of(await);
     arguments.integer("\"device_ns\":", share.covered_ns);
     if (share.queued_ns) arguments.integer("\"device_queued_ns\":", *share.queued_ns);
@@ -186,7 +185,7 @@ void chrome_events::write_resumed(std::uint32_t index, const place& where) {
                              await.task, id, "\"name\":\"awaited\""))
             continue;
         std::string name = "\"name\":";
-        append_json_string(name, "after " + stream_name(wait.stream));
+        append_json_string(name, "after " + stream_text(from_, wait.context, wait.stream));
         open_complete({process::threads, thread_tids_[resumed.thread]}, {resumed_ns, resumed_ns},
                       name, ",\"cat\":\"flow\"");
         out_.raw("},\"flow_in\":true,\"bind_id\":").id(id).raw("}");
