@@ -2,11 +2,8 @@
 
 // Chrome traces of other profilers: how fast they are loaded, and in how much memory.
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <string>
 
 #include <sys/resource.h>
@@ -18,6 +15,7 @@
 
 #include "harness.hpp"
 #include "once.hpp"
+#include "whole_traces.hpp"
 
 namespace bench {
 namespace {
@@ -72,25 +70,6 @@ private:
     double size_ = 0;
 };
 
-double processor_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-/// Millions of bytes per second, the median of three.
-template <class Work>
-double rate(double bytes, Work&& work) {
-    std::array<double, 3> seconds{};
-    for (double& each : seconds) {
-        const double start = processor_seconds();
-        work();
-        each = processor_seconds() - start;
-    }
-    std::sort(seconds.begin(), seconds.end());
-    return bytes / seconds[1] / 1e6;
-}
-
 /// Events of the table; 0 where the trace could not be loaded.
 std::uint64_t load_and_sum(const chrome_file& file) {
     namespace analysis = coroscope::analysis;
@@ -109,11 +88,12 @@ const char* note(std::uint64_t counted) {
 once_result load_chrome() {
     const chrome_file file;
     std::uint64_t counted = 0;
-    const double value = rate(file.size(), [&] { counted = load_and_sum(file); });
+    const auto bytes = static_cast<std::uint64_t>(file.size());
+    const double value = rate(bytes, [&] { counted = load_and_sum(file); });
     simdjson::padded_string text;
     if (simdjson::padded_string::load(file.path()).get(text) != simdjson::SUCCESS)
         return {0, {}, "there is no file"};
-    const double floor = rate(file.size(), [&] {
+    const double floor = rate(bytes, [&] {
         simdjson::dom::parser parser;
         keep(parser.parse(text).error());
     });

@@ -112,9 +112,13 @@ void activity_reader::read_one(const CUpti_Activity& record, device_delivery& to
         case CUPTI_ACTIVITY_KIND_RUNTIME:
         case CUPTI_ACTIVITY_KIND_DRIVER: return write_call(record, to);
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return write_kernel(record, to);
-        case CUPTI_ACTIVITY_KIND_MEMCPY: return write_copy(record, to);
-        case CUPTI_ACTIVITY_KIND_MEMCPY2: return write_peer_copy(record, to);
-        case CUPTI_ACTIVITY_KIND_MEMSET: return write_set(record, to);
+        case CUPTI_ACTIVITY_KIND_MEMCPY: return write_copy(as<copy_record>(record), to);
+        case CUPTI_ACTIVITY_KIND_MEMCPY2: return write_copy(as<peer_copy_record>(record), to);
+        case CUPTI_ACTIVITY_KIND_MEMSET: {
+            const auto& set = as<set_record>(record);
+            return write_moved(device_activity::set, set, activity_names::of_set(set.memoryKind),
+                               to);
+        }
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return write_synchronization(record, to);
         case CUPTI_ACTIVITY_KIND_OVERHEAD: return write_overhead(record, to);
         case CUPTI_ACTIVITY_KIND_MEMORY2: return write_memory(record, to);
@@ -190,33 +194,19 @@ void activity_reader::write_kernel(const CUpti_Activity& record, device_delivery
     write(what, to);
 }
 
-void activity_reader::write_copy(const CUpti_Activity& record, device_delivery& to) noexcept {
-    const auto& copy = as<copy_record>(record);
-    activity what(device_activity::copy, copy.start, copy.end,
-                  activity_names::of_copy(copy.copyKind, copy.srcKind, copy.dstKind),
-                  copy.correlationId);
-    what.on(copy.deviceId, copy.contextId, copy.streamId);
-    what.body.bytes = copy.bytes;
-    write(what, to);
+template <class Record>
+void activity_reader::write_moved(device_activity what, const Record& moved, std::uint32_t name,
+                                  device_delivery& to) noexcept {
+    activity done(what, moved.start, moved.end, name, moved.correlationId);
+    done.on(moved.deviceId, moved.contextId, moved.streamId);
+    done.body.bytes = moved.bytes;
+    write(done, to);
 }
 
-void activity_reader::write_peer_copy(const CUpti_Activity& record, device_delivery& to) noexcept {
-    const auto& copy = as<peer_copy_record>(record);
-    activity what(device_activity::copy, copy.start, copy.end,
-                  activity_names::of_copy(copy.copyKind, copy.srcKind, copy.dstKind),
-                  copy.correlationId);
-    what.on(copy.deviceId, copy.contextId, copy.streamId);
-    what.body.bytes = copy.bytes;
-    write(what, to);
-}
-
-void activity_reader::write_set(const CUpti_Activity& record, device_delivery& to) noexcept {
-    const auto& set = as<set_record>(record);
-    activity what(device_activity::set, set.start, set.end, activity_names::of_set(set.memoryKind),
-                  set.correlationId);
-    what.on(set.deviceId, set.contextId, set.streamId);
-    what.body.bytes = set.bytes;
-    write(what, to);
+template <class Record>
+void activity_reader::write_copy(const Record& copy, device_delivery& to) noexcept {
+    write_moved(device_activity::copy, copy,
+                activity_names::of_copy(copy.copyKind, copy.srcKind, copy.dstKind), to);
 }
 
 void activity_reader::write_synchronization(const CUpti_Activity& record,

@@ -47,9 +47,11 @@ private:
     void write(const activity& what, detail::device_delivery& to) noexcept;
     void write_call(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
     void write_kernel(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
-    void write_copy(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
-    void write_peer_copy(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
-    void write_set(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    template <class Record>
+    void write_moved(trace::device_activity what, const Record& moved, std::uint32_t name,
+                     detail::device_delivery& to) noexcept;
+    template <class Record>
+    void write_copy(const Record& copy, detail::device_delivery& to) noexcept;
     void write_synchronization(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
     void write_overhead(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
     void write_memory(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
