@@ -9,6 +9,8 @@
 // Plain values and pure functions; safe on any thread. They throw std::bad_alloc.
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <coroscope/analysis/model.hpp>
@@ -90,5 +92,13 @@ private:
 
 /// Time on devices that each task asked for, by index into trace::tasks; empty where nothing ran on one.
 [[nodiscard]] COROSCOPE_API std::vector<std::int64_t> device_time_of_tasks(const trace& loaded);
+
+/// The name that a stream has; empty where it has none.
+[[nodiscard]] COROSCOPE_API std::string_view stream_name(const trace& loaded, std::uint32_t context,
+                                                         std::uint32_t stream);
+
+/// "stream 7", or "stream 7 (uploads)" where it has a name; "no stream" of none.
+[[nodiscard]] COROSCOPE_API std::string stream_text(const trace& loaded, std::uint32_t context,
+                                                    std::uint32_t stream);
 
 }  // namespace coroscope::analysis

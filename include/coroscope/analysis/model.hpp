@@ -371,14 +371,6 @@ struct trace {
 /// The note of an event (an index into trace::events), null where it has none.
 [[nodiscard]] COROSCOPE_API const event_note* find_note(const trace& loaded, std::uint32_t event);
 
-/// The name that a stream has; empty where it has none.
-[[nodiscard]] COROSCOPE_API std::string_view stream_name(const trace& loaded, std::uint32_t context,
-                                                         std::uint32_t stream);
-
-/// "stream 7", or "stream 7 (uploads)" where it has a name; "no stream" of none.
-[[nodiscard]] COROSCOPE_API std::string stream_text(const trace& loaded, std::uint32_t context,
-                                                    std::uint32_t stream);
-
 /// The waits of an await (an index into trace::awaits): positions in trace::device_waits.
 [[nodiscard]] COROSCOPE_API index_range find_device_waits(const trace& loaded, std::uint32_t await);
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include <coroscope/analysis/device_statistics.hpp>
 #include <coroscope/analysis/memory_records.hpp>
 
 #include "saturated.hpp"

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include <coroscope/analysis/device_statistics.hpp>
+
 namespace coroscope::analysis::loading {
 namespace {
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include <coroscope/analysis/device_statistics.hpp>
+
 #include "chrome_events.hpp"
 #include "utf8.hpp"
 
