@@ -3,11 +3,9 @@
 
 // A finished trace as bytes: what a session hands over and what the analysis loads. It owns its
 // memory; the layout is that of trace/format.hpp, the same in memory and in a file.
-// Not thread-safe; movable, not copyable.
+// Not thread-safe; movable, not copyable. All of it is here: who only records links no library that reads.
 
 #include <cstddef>
-
-#include <coroscope/detail/export.hpp>
 
 namespace coroscope::trace {
 
@@ -16,10 +14,20 @@ public:
     buffer() noexcept = default;
 
     /// Takes over `size` bytes at `data`, which were allocated with std::malloc.
-    static COROSCOPE_API buffer adopt(void* data, std::size_t size) noexcept;
+    static buffer adopt(void* data, std::size_t size) noexcept {
+        buffer taken;
+        taken.data_ = static_cast<unsigned char*>(data);
+        taken.size_ = size;
+        return taken;
+    }
 
     /// A copy of `size` bytes; empty where there is no memory for it.
-    static COROSCOPE_API buffer copy(const void* data, std::size_t size) noexcept;
+    static buffer copy(const void* data, std::size_t size) noexcept {
+        void* const memory = size == 0 ? nullptr : __builtin_malloc(size);
+        if (memory == nullptr) return {};
+        __builtin_memcpy(memory, data, size);
+        return adopt(memory, size);
+    }
 
     buffer(buffer&& other) noexcept : data_(other.data_), size_(other.size_) {
         other.data_ = nullptr;
@@ -45,7 +53,11 @@ public:
     bool empty() const noexcept { return size_ == 0; }
 
 private:
-    COROSCOPE_API void reset() noexcept;
+    void reset() noexcept {
+        __builtin_free(data_);
+        data_ = nullptr;
+        size_ = 0;
+    }
 
     unsigned char* data_ = nullptr;
     std::size_t size_ = 0;

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a program gets with a shared library of Coroscope: no library that it has no use for, and no
+symbol that is nobody's business.
+
+Takes the built libraries. Each may need the C and C++ libraries and what is named here.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+# The name up to the first dot of every library that any program in C++ may need.
+EVERYWHERE = {"libstdc++", "libc++", "libc++abi", "libm", "libgcc_s", "libc", "libpthread", "libdl", "ld-linux-x86-64",
+              "ld-linux-aarch64", "libasan", "libubsan", "libtsan"}
+MAY_NEED = {
+    "libcoroscope": {"libxxhash", "libittnotify"},
+    "libcoroscope-trace": {"libxxhash", "libzstd"},
+    "libcoroscope-cuda": {"libcoroscope"},
+    "libcoroscope-memory-hook": {"libcoroscope"},
+    "libcoroscope-analysis": {"libcoroscope-trace", "libfmt", "libdw", "libsimdjson", "libsqlite3", "libxxhash", "libz"},
+}
+REPLACED = re.compile(r"operator (new|delete)(\[\])?\(")
+OURS = re.compile(r"(typeinfo (name )?for |vtable for |guard variable for )?coroscope::")
+EXPORTED = {
+    "libcoroscope": re.compile(rf"{OURS.pattern}|coroscope_live_root$"),
+    "libcoroscope-memory-hook": REPLACED,
+}
+
+
+def stem(name):
+    return name.partition(".")[0]
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def needed_too_much(library):
+    listed = output_of("readelf", "--dynamic", "--wide", library)
+    allowed = EVERYWHERE | MAY_NEED[stem(library.name)]
+    for each in re.findall(r"\(NEEDED\).*\[(.*)\]", listed):
+        if stem(each) not in allowed:
+            yield f"{library.name} needs {each}, which it should not"
+
+
+def exported_too_much(library):
+    expected = EXPORTED.get(stem(library.name), OURS)
+    listed = output_of("nm", "--dynamic", "--defined-only", "--demangle", library).splitlines()
+    symbols = [line.split(" ", 2)[2] for line in listed]
+    if not symbols:
+        yield f"{library.name} exports nothing"
+    for each in symbols:
+        if not expected.match(each):
+            yield f"{library.name} exports {each}; lib/exports.map says what may be"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("libraries", type=pathlib.Path, nargs="+")
+    given = arguments.parse_args()
+    complaints = [line for library in given.libraries
+                  for check in (needed_too_much, exported_too_much) for line in check(library)]
+    print("\n".join(complaints) or f"{len(given.libraries)} libraries need and export what they should")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
