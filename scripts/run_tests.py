@@ -125,13 +125,14 @@ def build(folder):
     return subprocess.run(["ninja", "-C", folder], stdin=subprocess.DEVNULL).returncode == 0
 
 
-def run(folder, names, patience):
+def run(folder, names, patience, wrapper):
     """Runs them through Meson and returns what its log says of each."""
     log = pathlib.Path(folder, "meson-logs", "testlog.json")
     log.unlink(missing_ok=True)
     environment = dict(os.environ, MESON_TESTTHREADS=os.environ.get(
         "MESON_TESTTHREADS", str(len(os.sched_getaffinity(0)))))
-    subprocess.run(["meson", "test", "-C", folder, "--timeout-multiplier", str(patience), *names],
+    wrapped = ["--wrapper", wrapper] if wrapper else []
+    subprocess.run(["meson", "test", "-C", folder, "--timeout-multiplier", str(patience), *wrapped, *names],
                    env=environment, stdin=subprocess.DEVNULL)
     if not log.exists():
         return []
@@ -144,6 +145,7 @@ def main():
     arguments.add_argument("names", nargs="*", help="Meson tests; all without one")
     arguments.add_argument("--patience", type=int, default=1, metavar="N",
                            help="wait N times as long for a test to end")
+    arguments.add_argument("--wrapper", metavar="COMMAND", help="what runs each test's program")
     given = arguments.parse_args()
     # Meson and we write to one pipe; line by line keeps their order.
     sys.stdout.reconfigure(line_buffering=True, errors="replace")
@@ -151,7 +153,7 @@ def main():
         print("\nthe build failed (above): no test ran\n")
         print(summary_line(0, 1, 0), flush=True)
         return 1
-    tests = run(given.folder, given.names, given.patience)
+    tests = run(given.folder, given.names, given.patience, given.wrapper)
     if not tests:
         names = " ".join(given.names) or "at all"
         print(f"\nno test {names}; meson test -C {given.folder} --list shows them\n")

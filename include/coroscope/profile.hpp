@@ -46,6 +46,10 @@ struct profile_options {
     std::int64_t node_id = -1;         ///< of a distributed run
     /// Names the trace: up to 63 bytes, copied. Null: 32 random upper-case hexadecimal digits.
     const char* (*trace_id)() noexcept = nullptr;
+
+    /// A descriptor that a fatal signal's async stack is written to, and into the trace; -1: off. Tracks live
+    /// tasks. docs/trust.md says what becomes of the program's own handlers.
+    int crash_report = -1;
 };
 
 /// Where a session stands.

@@ -40,7 +40,7 @@ std::uint32_t wait_for_chunk(store_parts& parts, store_helper& helper) noexcept 
         const std::uint32_t seen =
             parts.chunks_changed.load(std::memory_order_acquire);               // futex_signal()
         const bool last_try = parts.exhausted.load(std::memory_order_acquire);  // release_waiters()
-        if (parts.closing.load(std::memory_order_relaxed)) break;
+        if (parts.closing.load(std::memory_order_relaxed) || parts.cut.load(std::memory_order_relaxed)) break;
         index = parts.pool.take();
         if (index != chunk_pool::none || last_try) break;
         helper.hurry();
@@ -73,6 +73,17 @@ int chunk_store::open(const settings& wanted) noexcept {
 
 trace::file_header& chunk_store::header() noexcept { return state_->parts.header(); }
 
+std::uint32_t chunk_store::chunk_bytes() const noexcept {
+    return state_->parts.settings.chunk_bytes;
+}
+
+overflow_policy chunk_store::policy() const noexcept { return state_->parts.settings.policy; }
+
+std::uint64_t chunk_store::file_bytes() const noexcept {
+    const mapping& map = state_->parts.map;
+    return map.has_file() ? map.reserved() : 0;
+}
+
 std::uint64_t chunk_store::start_clock() noexcept {
     store_parts& parts = state_->parts;
     const trace::clock_point start = take_clock_point();
@@ -92,7 +103,8 @@ chunk_header* chunk_store::acquire(std::uint32_t thread, thread_body* body,
                                    std::uint64_t current_task, std::uint64_t ticks) noexcept {
     store_parts& parts = state_->parts;
     const store_visit visit(parts);
-    if (!visit.open()) return nullptr;
+    // Of a file that was cut no more is used.
+    if (!visit.open() || parts.cut.load(std::memory_order_relaxed)) return nullptr;
     std::uint32_t index = parts.pool.take();
     if (index == chunk_pool::none && parts.settings.policy == overflow_policy::wait)
         index = wait_for_chunk(parts, state_->helper);

@@ -43,6 +43,13 @@ public:
     /// The file header in the mapping. Valid while open.
     trace::file_header& header() noexcept;
 
+    /// As in its settings. Unlike what stands in the header, these outlive the mapping.
+    std::uint32_t chunk_bytes() const noexcept;
+    trace::overflow_policy policy() const noexcept;
+
+    /// Bytes of address space over the trace's file, from header() on; 0 for a trace in memory.
+    std::uint64_t file_bytes() const noexcept;
+
     /// An empty chunk for `thread`, its header filled in and its state open, or null when none is
     /// free: under drop_newest at once; under overwrite_oldest only while every chunk is held by a
     /// thread (the oldest handed-over chunk is emptied otherwise, and its records are counted in

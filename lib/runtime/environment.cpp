@@ -7,6 +7,7 @@
 //   COROSCOPE_LIMIT=bytes      bound of the trace
 //   COROSCOPE_ARGUMENTS=1, _SHAPES=1, _FLOPS=1, _MEMORY=1, _STACKS=1, _MODULES=1
 //                              what profile_options asks for by record_arguments and those after it
+//   COROSCOPE_CRASH=1          the async stack at a fatal signal, on stderr: profile_options::crash_report
 //   COROSCOPE_DEVICE=cuda      records what GPUs do, too: integration/cuda.hpp
 //   COROSCOPE_LIVE=1           tracks live tasks: async_stack.hpp
 //   COROSCOPE_ANOMALY=1        reports tasks that fail on stderr: anomaly.hpp
@@ -110,6 +111,7 @@ void record_from_environment() noexcept {
     options.policy = policy_from(::secure_getenv("COROSCOPE_POLICY"));
     for (const auto& each : switches)
         options.*each.option = equal(::secure_getenv(each.variable), "1");
+    if (equal(::secure_getenv("COROSCOPE_CRASH"), "1")) options.crash_report = STDERR_FILENO;
     if (const char* device = ::secure_getenv("COROSCOPE_DEVICE"))
         options.use_device = *device == '\0' ? nullptr : device;
     if (const char* limit = ::secure_getenv("COROSCOPE_LIMIT")) {

@@ -5,10 +5,11 @@
 #include <cerrno>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "trace_file.hpp"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14; C libraries name it later than kernels know it
@@ -42,7 +43,7 @@ void touch_pages(std::byte* from, std::uint64_t bytes, std::uint64_t page) noexc
 int mapping::create(const char* path, std::uint64_t bytes) noexcept {
     page_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     if (path != nullptr)
-        if (const int error = open_file(path); error != 0) return error;
+        if (const int error = create_trace_file(path, file_); error != 0) return error;
     const int flags = path != nullptr ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
     void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file_, 0);
     if (at == MAP_FAILED) {
@@ -54,24 +55,6 @@ int mapping::create(const char* path, std::uint64_t bytes) noexcept {
     reserved_ = bytes;
     usable_ = 0;
     return 0;
-}
-
-int mapping::open_file(const char* path) noexcept {
-    file_ = ::open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file_ < 0) return errno;
-    struct stat about{};
-    int error = 0;
-    if (::fstat(file_, &about) != 0)
-        error = errno;
-    else if (!S_ISREG(about.st_mode))
-        error = EINVAL;
-    // To cut a file that another process has mapped would kill that process.
-    else if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        error = EBUSY;
-    else if (::ftruncate(file_, 0) != 0)
-        error = errno;
-    if (error != 0) close_file();
-    return error;
 }
 
 int mapping::grow(std::uint64_t bytes) noexcept {
@@ -132,6 +115,13 @@ void mapping::discard(std::byte* from, std::uint64_t bytes) const noexcept {
 void mapping::truncate_file(std::uint64_t bytes) const noexcept {
     while (::ftruncate(file_, static_cast<off_t>(bytes)) != 0 && errno == EINTR) {
     }
+}
+
+int mapping::file_damage() const noexcept {
+    struct stat about{};
+    if (file_ < 0 || ::fstat(file_, &about) != 0) return 0;
+    if (static_cast<std::uint64_t>(about.st_size) < usable_) return ESTALE;
+    return about.st_nlink == 0 ? ENOENT : 0;
 }
 
 void mapping::close_file() noexcept {

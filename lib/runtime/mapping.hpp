@@ -18,8 +18,8 @@ public:
     mapping(const mapping&) = delete;
     mapping& operator=(const mapping&) = delete;
 
-    /// Reserves `bytes`, over a new file at `path` (null: over memory). Returns 0 or an errno; a
-    /// file that another process records into is EBUSY.
+    /// Reserves `bytes`, over a new file at `path` (null: over memory). Returns 0 or an errno, for a file that of
+    /// create_trace_file() or of mmap().
     int create(const char* path, std::uint64_t bytes) noexcept;
 
     /// Makes the first `bytes` usable. Returns 0 or an errno, and then grants nothing more. A file
@@ -42,13 +42,16 @@ public:
     /// Returns the memory of a part, whose content becomes zero, to the system.
     void discard(std::byte* from, std::uint64_t bytes) const noexcept;
 
+    /// What somebody else did to the file: ESTALE where it was cut short of what is usable, and the rest must not be
+    /// touched; ENOENT where it has no name any more; 0 where it is as it should be.
+    int file_damage() const noexcept;
+
     void truncate_file(std::uint64_t bytes) const noexcept;
     void close_file() noexcept;
     void remove_file(const char* path) noexcept;
     void unmap() noexcept;
 
 private:
-    int open_file(const char* path) noexcept;
     int allocate(std::uint64_t from, std::uint64_t to) noexcept;
     int populate(std::uint64_t from, std::uint64_t to) const noexcept;
 

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "clock.hpp"
+#include "crash_report.hpp"
 #include "devices.hpp"
 #include "live_tasks.hpp"
 #include "observer_registry.hpp"
@@ -62,6 +63,7 @@ void on_thread_exit(void* data) noexcept {
     thread_state& thread = *record.state;
     leave_all_sessions(record);
     drop_observer_cache(record);
+    take_signal_stack(record);
     const std::lock_guard lock(mutex);
     thread.cursor = nullptr;
     __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
@@ -130,6 +132,7 @@ binding* bind(thread_state& thread, session& owner, std::uint32_t generation) no
     bound->cursor = nullptr;
     bound->body = body;
     bound->generation.store(generation, std::memory_order_release);
+    if (owner.reports_crashes.load(std::memory_order_relaxed)) give_signal_stack(record);
     return bound;
 }
 
@@ -139,7 +142,7 @@ void set_cursor(thread_state& thread, char* cursor, char* limit) noexcept {
 }
 
 char* chunk_end(const session& owner, trace::chunk_header* chunk) noexcept {
-    return reinterpret_cast<char*>(chunk) + owner.store->header().chunk_bytes;
+    return reinterpret_cast<char*>(chunk) + owner.store->chunk_bytes();
 }
 
 void select_binding(thread_state& thread, binding& bound, std::uint32_t generation) noexcept {
@@ -172,7 +175,7 @@ bool take_chunk(thread_state& thread, binding& bound) noexcept {
     if (bound.chunk != nullptr) store.hand_over(bound.chunk);
     const std::uint64_t before = current_ticks();
     bound.chunk = store.acquire(thread.record->id, bound.body, thread.mark >> trace::mark_thread_bits, before);
-    if (store.header().policy == trace::overflow_policy::wait)
+    if (store.policy() == trace::overflow_policy::wait)
         __atomic_fetch_add(&bound.body->waited_ticks, current_ticks() - before, __ATOMIC_RELAXED);
     thread.cursor = nullptr;
     if (bound.chunk == nullptr) return false;
@@ -367,10 +370,13 @@ void reset_after_fork() noexcept {
     for (session& each : sessions) {
         if (each.generation.load(std::memory_order_relaxed) == 0) continue;
         each.live.store(false, std::memory_order_relaxed);
+        if (each.tracks_live.exchange(false, std::memory_order_relaxed))
+            set_live_tracking(live_reason::needed, false);
         if (each.store != nullptr) each.store->abandon_after_fork();
         each.store = nullptr;
         each.generation.store(0, std::memory_order_relaxed);
     }
+    forget_crashes();
     forget_devices();
     global.store(0, std::memory_order_relaxed);
     thread_state& thread = this_thread;

@@ -37,6 +37,8 @@ struct session {
     std::atomic<std::uint64_t> start_ticks{0};
     std::atomic<bool> record_arguments{false};
     std::atomic<bool> task_table{false};
+    std::atomic<bool> reports_crashes{false};  ///< its threads get stacks for that
+    std::atomic<bool> tracks_live{false};      ///< it needs the table of live tasks
     std::atomic<bool> devices{false};         ///< it records devices, too
     std::atomic<std::uint64_t> features{0};   ///< trace::session_features
     std::atomic<bool> collecting{true};       ///< toggled while it is live
@@ -72,6 +74,7 @@ struct thread_record : runtime::own_memory {
     bool refilling = false;              ///< guards against re-entry (signal handlers, allocators)
     runtime::binding bindings[binding_count];
     runtime::binding* current = nullptr;  ///< the one that the thread's cursor belongs to
+    void* signal_stack = nullptr;  ///< crash_report.hpp
     runtime::observer_cache* observers = nullptr;  ///< what sees this thread's scopes; made when first needed
 };
 

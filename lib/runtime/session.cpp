@@ -9,12 +9,15 @@
 
 #include "calibration.hpp"
 #include "clock.hpp"
+#include "crash_report.hpp"
 #include "devices.hpp"
+#include "live_tasks.hpp"
 #include "notes.hpp"
 #include "program_faults.hpp"
 #include "registry.hpp"
 #include "session_identity.hpp"
 #include "sites.hpp"
+#include "trace_file.hpp"
 
 namespace coroscope::runtime {
 namespace {
@@ -110,6 +113,7 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     slot.record_arguments.store(options.record_arguments, std::memory_order_relaxed);
     slot.features.store(asked_for(options), std::memory_order_relaxed);
     slot.collecting.store(true, std::memory_order_relaxed);
+    slot.reports_crashes.store(options.crash_report >= 0, std::memory_order_relaxed);
     slot.task_table.store(options.policy == overflow::overwrite_oldest, std::memory_order_relaxed);
     slot.late_records.store(0, std::memory_order_relaxed);
     slot.lost_records.store(0, std::memory_order_relaxed);
@@ -127,20 +131,17 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     open_gates(slot, true);
 }
 
-}  // namespace
-
-std::mutex& sessions_mutex() noexcept { return start_mutex; }
-
-void tell_asio_tracking(trace::asio_tracking state) noexcept {
-    detail::thread_state& thread = detail::this_thread;
-    if (thread.record == nullptr) return;
-    const store_use use(*thread.record, effective_generation(thread));
-    if (use.owner() != nullptr)
-        __atomic_store_n(&use.owner()->store->header().asio, static_cast<std::uint64_t>(state),
-                         __ATOMIC_RELAXED);
+std::size_t number_of(const session& slot) noexcept {
+    return static_cast<std::size_t>(&slot - session_table());
 }
 
-start_result start_session(const profile_options& options) noexcept {
+void report_crashes_of(const session& slot, const profile_options& options) noexcept {
+    watch_crashes(number_of(slot), slot.store->header(), slot.store->file_bytes(),
+                  options.crash_report);
+    if (detail::this_thread.record != nullptr) give_signal_stack(*detail::this_thread.record);
+}
+
+start_result start_under_lock(const profile_options& options, bool tracks_live) noexcept {
     const std::lock_guard lock(start_mutex);
     detail::thread_state& thread = detail::this_thread;
     if (register_thread(thread) == nullptr)
@@ -159,30 +160,23 @@ start_result start_session(const profile_options& options) noexcept {
     if (const int error = store->open(settings); error != 0) {
         delete store;
         return {0,
-                options.output != nullptr ? "The trace file cannot be created."
+                options.output != nullptr ? why_no_trace_file(error)
                                           : "There is no memory for a trace.",
                 error};
     }
     fill_header(store->header(), options);
     go_live(*slot, options, store);
+    slot->tracks_live.store(tracks_live, std::memory_order_relaxed);
+    if (options.crash_report >= 0) report_crashes_of(*slot, options);
     return {slot->generation.load(std::memory_order_relaxed), start_devices(*slot, options), 0};
 }
 
-void toggle_collection(std::uint32_t generation, bool enabled) noexcept {
-    const std::lock_guard lock(start_mutex);
-    session* slot = find_session(generation);
-    if (slot == nullptr || slot->collecting.load(std::memory_order_relaxed) == enabled) return;
-    if (!enabled) flush_devices(*slot);
-    slot->toggles.fetch_add(1, std::memory_order_release);  // pairs with who opens a chunk
-    slot->collecting.store(enabled, std::memory_order_seq_cst);
-    if (!enabled) return cut_off(generation);
-    open_gates(*slot, global_generation().load(std::memory_order_relaxed) == generation);
-}
-
-trace::buffer stop_session(std::uint32_t generation) noexcept {
+trace::buffer stop_under_lock(std::uint32_t generation, bool& tracked_live) noexcept {
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
     if (slot == nullptr) return {};
+    tracked_live = slot->tracks_live.exchange(false, std::memory_order_relaxed);
+    unwatch_crashes(number_of(*slot));
     stop_devices(*slot);
     {
         // Whoever defines a site in the live stores is done with this one when we go on.
@@ -211,6 +205,54 @@ trace::buffer stop_session(std::uint32_t generation) noexcept {
     return trace;
 }
 
+// ESTALE and ENOENT are the store's own words: see mapping::file_damage().
+const char* why_impaired(int error) noexcept {
+    switch (error) {
+        case ESTALE: return "The trace file was cut by somebody else: what follows is lost.";
+        case ENOENT: return "The trace file was removed: what is recorded is lost.";
+        default: return "The trace cannot grow: records may be lost.";
+    }
+}
+
+}  // namespace
+
+std::mutex& sessions_mutex() noexcept { return start_mutex; }
+
+void tell_asio_tracking(trace::asio_tracking state) noexcept {
+    detail::thread_state& thread = detail::this_thread;
+    if (thread.record == nullptr) return;
+    const store_use use(*thread.record, effective_generation(thread));
+    if (use.owner() != nullptr)
+        __atomic_store_n(&use.owner()->store->header().asio, static_cast<std::uint64_t>(state),
+                         __ATOMIC_RELAXED);
+}
+
+start_result start_session(const profile_options& options) noexcept {
+    // Its lock is the sessions' own.
+    const bool tracks = options.crash_report >= 0 && set_live_tracking(live_reason::needed, true);
+    const start_result started = start_under_lock(options, tracks);
+    if (tracks && started.generation == 0) set_live_tracking(live_reason::needed, false);
+    return started;
+}
+
+void toggle_collection(std::uint32_t generation, bool enabled) noexcept {
+    const std::lock_guard lock(start_mutex);
+    session* slot = find_session(generation);
+    if (slot == nullptr || slot->collecting.load(std::memory_order_relaxed) == enabled) return;
+    if (!enabled) flush_devices(*slot);
+    slot->toggles.fetch_add(1, std::memory_order_release);  // pairs with who opens a chunk
+    slot->collecting.store(enabled, std::memory_order_seq_cst);
+    if (!enabled) return cut_off(generation);
+    open_gates(*slot, global_generation().load(std::memory_order_relaxed) == generation);
+}
+
+trace::buffer stop_session(std::uint32_t generation) noexcept {
+    bool tracked_live = false;
+    trace::buffer trace = stop_under_lock(generation, tracked_live);
+    if (tracked_live) set_live_tracking(live_reason::needed, false);
+    return trace;
+}
+
 session_status session_health(std::uint32_t generation) noexcept {
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
@@ -222,7 +264,7 @@ session_status session_health(std::uint32_t generation) noexcept {
                           slot->store->overwritten_records();
     status.error_number =
         static_cast<int>(__atomic_load_n(&slot->store->header().write_error, __ATOMIC_RELAXED));
-    if (status.error_number != 0) status.message = "The trace cannot grow: records may be lost.";
+    if (status.error_number != 0) status.message = why_impaired(status.error_number);
     const std::lock_guard registry(registry_mutex());
     for (const detail::thread_record* record = first_thread(); record != nullptr;
          record = record->next) {

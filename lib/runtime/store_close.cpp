@@ -2,6 +2,7 @@
 
 // The end of a chunk store: sealing what is open, cutting late writers off, handing the trace over.
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -131,7 +132,11 @@ trace::buffer chunk_store::close() noexcept {
     const std::uint32_t chunk_bytes = parts.settings.chunk_bytes;
     const std::uint64_t published = parts.pool.published();
     if (!parts.map.has_file()) return copy_memory(parts.map, published, chunk_bytes);
-    finish_file(parts.map, published, chunk_bytes);
+    // A file that was cut would be our death where it is touched beyond its end.
+    if (!parts.cut.load(std::memory_order_relaxed) && parts.map.file_damage() != ESTALE)
+        finish_file(parts.map, published, chunk_bytes);
+    else if (parts.map.cut_off())
+        parts.map.close_file();
     return {};
 }
 

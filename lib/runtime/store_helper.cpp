@@ -2,6 +2,7 @@
 #include "store_helper.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 
 #include <unistd.h>
@@ -126,6 +127,12 @@ void store_helper::serve() noexcept {
         const std::uint64_t opened = parts_.pool.opened();
         consumed_ = opened - opened_before_;
         opened_before_ = opened;
+        if (!watch_file()) {
+            release_waiters();
+            if (!stopping_.load(std::memory_order_relaxed))
+                futex_wait(bell_, bell, longest_period_ns);
+            continue;
+        }
         if (parts_.settings.policy != trace::overflow_policy::overwrite_oldest) seal_handed_over();
         keep_reserve();
         parts_.metadata.keep_spare();
@@ -134,6 +141,17 @@ void store_helper::serve() noexcept {
         adapt_period();
         if (!stopping_.load(std::memory_order_relaxed)) futex_wait(bell_, bell, period_ns_);
     }
+}
+
+// False once the file was cut by somebody else: what it held beyond its new end may not be touched any more, or the
+// process dies. Its mapping becomes memory of our own, for the records that are being written.
+bool store_helper::watch_file() noexcept {
+    if (parts_.cut.load(std::memory_order_relaxed)) return false;
+    const int damage = parts_.map.file_damage();
+    if (damage == ESTALE && parts_.map.cut_off()) parts_.cut.store(true, std::memory_order_relaxed);
+    if (damage != 0 && parts_.header().write_error == 0)
+        publish_word(&parts_.header().write_error, static_cast<std::uint64_t>(damage));
+    return !parts_.cut.load(std::memory_order_relaxed);
 }
 
 void store_helper::seal_handed_over() noexcept {
@@ -198,8 +216,8 @@ bool store_helper::grow(std::uint32_t chunks) noexcept {
 }
 
 void store_helper::release_waiters() noexcept {
-    const bool exhausted =
-        parts_.pool.published() == parts_.pool.capacity() || retry_growth_ns_ != 0;
+    const bool exhausted = parts_.pool.published() == parts_.pool.capacity() ||
+                           retry_growth_ns_ != 0 || parts_.cut.load(std::memory_order_relaxed);
     // Release: pairs with the acquire in wait_for_chunk(); what was published before is seen there.
     parts_.exhausted.store(exhausted, std::memory_order_release);
     if (parts_.waiters.load(std::memory_order_relaxed) != 0) futex_signal(parts_.chunks_changed);

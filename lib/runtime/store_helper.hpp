@@ -44,6 +44,7 @@ private:
     void prepare() noexcept;
     void serve() noexcept;
     void fill_header() noexcept;
+    bool watch_file() noexcept;
     void seal_handed_over() noexcept;
     void keep_reserve() noexcept;
     bool grow(std::uint32_t chunks) noexcept;

@@ -3,9 +3,9 @@
 
 build_usage() {
     cat <<'TEXT'
-usage: ./dev build [--compiler CXX] [--sanitize address|thread] [TARGET…]
+usage: ./dev build [--compiler CXX] [--sanitize address|thread|valgrind] [TARGET…]
 
-Builds everything, or the targets named, in build/release (build/address, build/thread; with the
+Builds everything, or the targets named, in build/release (build/address, build/thread, build/valgrind; with the
 compiler's name behind it where one is given).
 
 example: ./dev build --compiler clang++-19

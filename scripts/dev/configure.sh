@@ -10,8 +10,8 @@ build_folder() {
 
 # known_sanitizer NAME: a build with it exists.
 known_sanitizer() {
-    [[ $1 == address || $1 == thread ]] ||
-        usage_error "no sanitizer \"$1\"; there are address and thread"
+    [[ $1 == address || $1 == thread || $1 == valgrind ]] ||
+        usage_error "no sanitizer \"$1\"; there are address, thread and valgrind"
 }
 
 # use_compiler KIND COMPILER: what it needs is there, and Meson and the probes take it.
@@ -21,7 +21,7 @@ use_compiler() {
     case $2 in
         clang++-19)
             require clang
-            [[ $1 == release ]] || require clang-sanitizers
+            [[ $1 == release || $1 == valgrind ]] || require clang-sanitizers
             ;;
         *) has_tool "$2" || fail "no compiler $2: install it, or name another with --compiler" ;;
     esac
@@ -32,10 +32,11 @@ kind_options() {
     case $1 in
         release) printf '%s\n' -Dbuildtype=release ;;
         address) printf '%s\n' -Dbuildtype=debugoptimized -Db_sanitize=address,undefined ;;
+        valgrind) printf '%s\n' -Dbuildtype=debugoptimized ;;
         thread) printf '%s\n' -Dbuildtype=debugoptimized -Db_sanitize=thread ;;
     esac
     # clang links a sanitizer's runtime into programs only, so its libraries leave symbols open.
-    if [[ $1 != release && ${CXX:-} == *clang* ]]; then
+    if [[ $1 != release && $1 != valgrind && ${CXX:-} == *clang* ]]; then
         printf '%s\n' -Db_lundef=false
     fi
 }

@@ -3,8 +3,9 @@
 
 test_usage() {
     cat <<'TEXT'
-usage: ./dev test [--sanitize address|thread] [--compiler CXX] [NAME…]
+usage: ./dev test [--sanitize address|thread|valgrind] [--compiler CXX] [NAME…]
        ./dev test --gpu [--compiler CXX]
+       ./dev test --crash MOMENTS [--sanitize …] [--compiler CXX]
 
 Builds, then runs every test or those that NAME (Meson's test names; `meson test --list` shows
 them). The last line is "N passed, N failed", counted over test cases; ", N skipped" follows
@@ -12,6 +13,9 @@ where some were. Exits 0 when none failed.
 
 --gpu runs what needs an NVIDIA GPU instead (examples/cuda_pipeline) and prints device, driver and
 toolkit with the figures for docs/gpu.md. Where there is no GPU it says so and exits 1.
+
+--crash ends a process under load in six ways at MOMENTS random moments each, and looks for every
+record; COROSCOPE_CRASH_SEED repeats a run. --sanitize valgrind runs memcheck on the runtime's tests.
 
 example: ./dev test --sanitize thread runtime
 TEXT
@@ -28,13 +32,14 @@ under_thread_sanitizer() {
 }
 
 verb_main() {
-    local kind=release compiler='' folder patience=1 gpu=no
-    local -a names=() runner=()
+    local kind=release compiler='' folder patience=1 gpu=no crash=0
+    local -a names=() runner=() options=()
     while [[ $# -gt 0 ]]; do
         case $1 in
             --help | -h) test_usage && return ;;
             --compiler) need_value "$1" "$@" && compiler=$2 && shift ;;
             --gpu) gpu=yes ;;
+            --crash) need_value "$1" "$@" && crash=$2 && shift ;;
             --sanitize) need_value "$1" "$@" && known_sanitizer "$2" && kind=$2 && shift ;;
             -*) usage_error "test: no option $1; see ./dev test --help" ;;
             *) names+=("$1") ;;
@@ -47,17 +52,32 @@ verb_main() {
         source scripts/dev/gpu.sh
         require_gpu
     fi
+    [[ $crash =~ ^[0-9]+$ ]] || usage_error "test: --crash takes a number of moments, not \"$crash\""
+    [[ $crash -eq 0 || ($gpu == no && ${#names[@]} -eq 0) ]] || usage_error "test: --crash takes no names"
     [[ $kind == release ]] || patience=5
     [[ $kind != thread ]] || runner=(under_thread_sanitizer)
     use_compiler "$kind" "$compiler"
     require build test "$kind"
     want integrations
     tell_cuda
+    if [[ $kind == valgrind ]]; then
+        # shellcheck source=scripts/dev/valgrind.sh
+        source scripts/dev/valgrind.sh
+        patience=30
+        options=(--wrapper "$(valgrind_command)")
+        [[ ${#names[@]} -gt 0 ]] || mapfile -t names < <(valgrind_tests)
+    fi
     folder=$(build_folder "$kind" "$compiler")
     configure "$folder" "$kind" -Dtools=enabled -Dexamples=enabled -Dtests=enabled
     if [[ $gpu == yes ]]; then
         gpu_suite "$folder"
         return
     fi
-    "${runner[@]}" python3 scripts/run_tests.py --patience "$patience" "$folder" "${names[@]}"
+    if [[ $crash -ne 0 ]]; then
+        # shellcheck source=scripts/dev/crash.sh
+        source scripts/dev/crash.sh
+        crash_suite "$folder" "$crash" "${runner[@]}"
+        return
+    fi
+    "${runner[@]}" python3 scripts/run_tests.py --patience "$patience" "${options[@]}" "$folder" "${names[@]}"
 }

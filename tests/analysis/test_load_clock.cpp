@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cstring>
+
 #include "loading.hpp"
 
 using namespace coroscope::test;
@@ -117,6 +119,8 @@ TEST_CASE("the header and the threads' records tell what was lost") {
     built.header.late_records = 4;
     built.header.tasks_without_slot = 5;
     built.header.write_error = 28;
+    built.header.crash_signal = 11;
+    std::strcpy(built.header.crash_report, "signal 11\n#0 task 3\n");
     built.thread(1).dropped_newest = 10;
     built.thread(2).overwritten = 20;
     built.thread(2).waited_ticks = 70;
@@ -127,6 +131,7 @@ TEST_CASE("the header and the threads' records tell what was lost") {
     CHECK(loaded.health.late_records == 4);
     CHECK(loaded.health.tasks_without_slot == 5);
     CHECK(loaded.health.write_error == 28);
+    CHECK(loaded.health.crash_report == "signal 11\n#0 task 3\n");
     CHECK(loaded.health.lost_records());
     CHECK(loaded.threads[1].waited_ns == 70);
     CHECK(loaded.threads[0].name == "thread 1");

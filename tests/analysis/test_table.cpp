@@ -152,6 +152,7 @@ TEST_CASE("a trace that lost records says so under the table, by reason") {
     input.health.tasks_without_slot = 2;
     input.health.write_error = 28;
     input.health.finished = false;
+    input.health.crash_report = "signal 11\n#0 task 3 \x1b[m\n";
     input.health.damaged_chunks = 5;
     input.health.warnings = {"chunk 3: wrong checksum"};
     const std::string text = text_of(input);
@@ -161,6 +162,8 @@ TEST_CASE("a trace that lost records says so under the table, by reason") {
           "Live tasks that the task table had no room for: 2\n"
           "The trace stopped growing: No space left on device\n"
           "The process ended before the session was stopped\n"
+          "signal 11\n"
+          "#0 task 3 \\x1b[m\n"
           "Damaged chunks, left out: 5\n"
           "Damage found while reading: 1 (first: chunk 3: wrong checksum)\n");
 }

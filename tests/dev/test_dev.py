@@ -121,7 +121,7 @@ class WrongUse(BareSystem):
     def test_a_sanitizer_that_does_not_exist_is_refused_before_anything_is_built(self):
         for verb in ("build", "test"):
             self.assert_usage_error(self.dev(verb, "--sanitize", "memory"),
-                                    'no sanitizer "memory"; there are address and thread')
+                                    'no sanitizer "memory"; there are address, thread and valgrind')
 
     def test_a_gpu_is_asked_for_alone(self):
         for more in (["--sanitize", "thread"], ["headers"]):

@@ -26,11 +26,10 @@ using variables = std::vector<std::pair<std::string, std::string>>;
 /// Where the program is: SESSION_PROGRAM, set by the build.
 inline std::string program_path() { return SESSION_PROGRAM; }
 
-/// Starts it with standard output and error in the file `output`.
+/// Starts a program with standard output and error in the file `output`.
 inline pid_t start_program(const std::vector<std::string>& given, const variables& environment,
-                           const char* output) {
+                           const char* output, std::string path = program_path()) {
     std::vector<std::string> words = given;
-    std::string path = program_path();
     std::vector<char*> arguments{path.data()};
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -54,10 +53,11 @@ struct program_end {
 };
 
 inline program_end run_program(const std::vector<std::string>& given,
-                               const variables& environment = {}) {
+                               const variables& environment = {},
+                               const std::string& path = program_path()) {
     const scratch_file output;
     program_end end;
-    end.id = start_program(given, environment, output.path());
+    end.id = start_program(given, environment, output.path(), path);
     REQUIRE(::waitpid(end.id, &end.status, 0) == end.id);
     std::ifstream file(output.path());
     end.output.assign(std::istreambuf_iterator<char>(file), {});

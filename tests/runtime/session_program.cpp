@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The instrumented program that the tests of the environment, of kills and of full disks run:
+// The instrumented program that the tests of the environment and of full disks run:
 // session_program MODE [ARGUMENT...]
 
 #include <cerrno>
@@ -15,12 +15,10 @@
 #include <thread>
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session_program.hpp"
 #include "session_steps.hpp"
 
 using namespace coroscope;
@@ -32,17 +30,10 @@ using arguments = char**;
 
 std::uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
 
-overflow policy(const char* text) {
-    if (std::strcmp(text, "wait") == 0) return overflow::wait;
-    return std::strcmp(text, "overwrite") == 0 ? overflow::overwrite_oldest : overflow::drop_newest;
-}
-
-[[noreturn]] void record_for_ever(std::uint64_t pause_every, thread_progress* mine) {
-    if (mine != nullptr) mine->os_id.store(static_cast<std::uint64_t>(::gettid()));
+[[noreturn]] void record_for_ever() {
     for (std::uint64_t done = 0;;) {
         step(done++);
-        if (mine != nullptr) mine->done.store(done, std::memory_order_release);
-        if (done % pause_every == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+        if (done % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
 }
 
@@ -99,7 +90,7 @@ int fork_copy(arguments given) {
 
 // detached: threads that record until the process is gone
 int leave_threads_behind(arguments) {
-    for (int i = 0; i < 8; ++i) std::thread(record_for_ever, 64, nullptr).detach();
+    for (int i = 0; i < 8; ++i) std::thread(record_for_ever).detach();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return 0;
 }
@@ -122,25 +113,6 @@ int sleep_a_while(arguments) {
     COROSCOPE("50 ms");
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     return sync_wait(nested()) - 1;
-}
-
-// sequences FILE POLICY: several threads, each says in the memory behind file descriptor
-// progress_descriptor how far it is
-int run_sequences(arguments given) {
-    void* shared = ::mmap(nullptr, sizeof(program_progress), PROT_READ | PROT_WRITE, MAP_SHARED,
-                          progress_descriptor, 0);
-    if (shared == MAP_FAILED) return 1;
-    auto& progress = *static_cast<program_progress*>(shared);
-    const bool small = policy(given[1]) == overflow::overwrite_oldest;
-    profile session{{.output = given[0],
-                     .all_threads = true,
-                     .policy = policy(given[1]),
-                     .limit_bytes = small ? std::size_t{64} << 12 : std::size_t{64} << 20,
-                     .chunk_bytes = 4096}};
-    if (session.status().state != session_state::recording) return 1;
-    for (thread_progress& mine : progress.threads) std::thread(record_for_ever, 64, &mine).detach();
-    progress.ready.store(1);
-    for (;;) ::pause();
 }
 
 // fill FILE [FILE_SIZE_LIMIT]: records until the trace cannot grow and records are lost, and a while longer.
@@ -191,7 +163,6 @@ int main(int, char** argv) {
         {"detached", leave_threads_behind},
         {"arguments", offer_arguments},
         {"sleep", sleep_a_while},
-        {"sequences", run_sequences},
         {"fill", fill},
         {"unload", unload},
     };

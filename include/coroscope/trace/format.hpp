@@ -67,6 +67,8 @@ struct file_header {
     std::uint64_t devices;           ///< (live) device_recording
     std::uint64_t lost_device_records;  ///< (live) what the devices' recorder dropped, or nobody could keep
     char device_message[160];        ///< NUL-terminated: why devices are not recorded, or not wholly
+    std::uint64_t crash_signal;      ///< (live) the fatal signal that the session reported, 0 if none; written last
+    char crash_report[2048];         ///< NUL-terminated: signal, thread and async stack
 };
 static_assert(sizeof(file_header) <= file_header_bytes);
 

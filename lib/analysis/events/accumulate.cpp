@@ -114,6 +114,7 @@ void add_health(trace_health& all, const trace_health& more) {
     all.devices = std::max(all.devices, more.devices);
     if (all.device_message.empty()) all.device_message = more.device_message;
     all.lost_device_records += more.lost_device_records;
+    if (all.crash_report.empty()) all.crash_report = more.crash_report;
     all.asio = std::max(all.asio, more.asio);
     all.warnings.insert(all.warnings.end(), more.warnings.begin(), more.warnings.end());
 }

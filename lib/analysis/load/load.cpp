@@ -102,6 +102,9 @@ void diagnose(const reader& input, const loading::symbols& names, const loading:
     health.device_message.assign(header.device_message,
                                  strnlen(header.device_message, sizeof(header.device_message)));
     health.lost_device_records = header.lost_device_records;
+    if (header.crash_signal != 0)
+        health.crash_report.assign(header.crash_report,
+                                   strnlen(header.crash_report, sizeof(header.crash_report)));
     health.damaged_chunks = input.damaged_chunks();
     for (std::size_t index = 0; index < loaded.threads.size(); ++index) {
         thread_info& thread = loaded.threads[index];

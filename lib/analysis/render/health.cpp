@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "health.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -36,6 +37,14 @@ std::string lost_records(const trace_health& health) {
     return text;
 }
 
+void add_lines(std::vector<std::string>& notes, std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        notes.push_back(printable(text.substr(0, end)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> health_notes(const trace_health& health) {
@@ -63,6 +72,7 @@ std::vector<std::string> health_notes(const trace_health& health) {
                            "missing, and its objects "
                            "differ between translation units");
     if (!health.finished) notes.emplace_back("The process ended before the session was stopped");
+    add_lines(notes, health.crash_report);
     if (health.damaged_chunks != 0) {
         notes.push_back(fmt::format("Damaged chunks, left out: {}", health.damaged_chunks));
     }
@@ -116,6 +126,7 @@ void write_health(json_writer& json, const trace_health& health) {
     json.member("device_message", health.device_message);
     json.member("lost_device_records", health.lost_device_records);
     json.member("write_error", health.write_error);
+    json.member("crash_report", health.crash_report);
     json.member("asio_tracking", asio_text(health.asio));
     json.key("warnings").begin_array();
     for (const std::string& warning : health.warnings) json.string(warning);

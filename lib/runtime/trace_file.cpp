@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <coroscope/trace/format.hpp>
+#include <coroscope/trace/pack_format.hpp>
+
+namespace coroscope::runtime {
+namespace {
+
+constexpr int most_tries = 3;  // others may create and remove files at the path
+
+// May the file be replaced, as far as can be told without opening it? Opening a device may do things.
+int refusal_of(const struct stat& about) noexcept {
+    if (S_ISLNK(about.st_mode)) return ELOOP;
+    if (S_ISDIR(about.st_mode)) return EISDIR;
+    if (!S_ISREG(about.st_mode)) return EINVAL;
+    if (about.st_nlink > 1) return EMLINK;
+    return about.st_uid == ::geteuid() ? 0 : EPERM;
+}
+
+// To cut a file that another process has mapped would kill that process.
+int lock(int file) noexcept {
+    return ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? EBUSY : 0;
+}
+
+// A session that was killed at its very start leaves zeros, and so does nothing at all.
+bool is_trace_or_empty(int file) noexcept {
+    std::uint64_t magic = 0;
+    const ssize_t bytes = ::pread(file, &magic, sizeof magic, 0);
+    if (bytes != sizeof magic) return bytes == 0;
+    return magic == 0 || magic == trace::file_magic || magic == trace::pack_magic;
+}
+
+int check_old(int file) noexcept {
+    struct stat about{};
+    if (::fstat(file, &about) != 0) return errno;
+    if (const int error = refusal_of(about); error != 0) return error;
+    if (!is_trace_or_empty(file)) return EEXIST;
+    return lock(file);
+}
+
+// Removes the old trace; where its folder does not allow that, empties it and gives it as `file`. Without
+// either, nothing stands there any more.
+int replace(const char* path, int& file) noexcept {
+    struct stat about{};
+    if (::lstat(path, &about) != 0) return errno == ENOENT ? 0 : errno;
+    if (const int error = refusal_of(about); error != 0) return error;
+    const int old = ::open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (old < 0) return errno == ENOENT ? 0 : errno;
+    int error = check_old(old);
+    const bool removed = error == 0 && (::unlink(path) == 0 || errno == ENOENT);
+    if (error == 0 && !removed && ::ftruncate(old, 0) != 0) error = errno;
+    if (error == 0 && !removed)
+        file = old;
+    else
+        ::close(old);
+    return error;
+}
+
+}  // namespace
+
+int create_trace_file(const char* path, int& file) noexcept {
+    file = -1;
+    for (int tries = 0; tries < most_tries; ++tries) {
+        const int made =
+            ::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        if (made >= 0) {
+            const int error = lock(made);  // held by who found our file before we locked it
+            if (error == 0)
+                file = made;
+            else
+                ::close(made);
+            return error;
+        }
+        if (errno != EEXIST) return errno;
+        const int error = replace(path, file);
+        if (error != 0 || file >= 0) return error;
+    }
+    return EBUSY;
+}
+
+const char* why_no_trace_file(int error) noexcept {
+    switch (error) {
+        case ELOOP: return "The trace file is a symbolic link, which is not followed.";
+        case EINVAL: return "The trace file is no regular file.";
+        case EMLINK: return "The trace file has other names, too: it is left alone.";
+        case EPERM: return "The trace file is another user's.";
+        case EEXIST: return "The trace file exists and is no trace: it is left alone.";
+        case EBUSY: return "Another session records into the trace file.";
+        default: return "The trace file cannot be created.";
+    }
+}
+
+}  // namespace coroscope::runtime

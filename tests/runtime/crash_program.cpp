@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A program under load that ends at a given moment, in a given way:
+//
+//   crash_program FILE POLICY ENDING MICROSECONDS
+//
+// Its threads say how far they are in the memory behind progress_descriptor. ENDING is kill (which it
+// waits for), abort, segv, _exit, quick_exit or throw.
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <stdexcept>
+#include <thread>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "crash_program.hpp"
+#include "session_steps.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+overflow policy(const char* text) {
+    if (std::strcmp(text, "wait") == 0) return overflow::wait;
+    return std::strcmp(text, "overwrite") == 0 ? overflow::overwrite_oldest : overflow::drop_newest;
+}
+
+constexpr std::uint64_t pause_every = 2048;  // leaves room for the other threads
+
+task<int> leaf(std::uint64_t number) {
+    step(number);
+    co_return 1;
+}
+
+// The scope lives in the frame, across a suspension.
+task<int> round(std::uint64_t number) {
+    COROSCOPE("round");
+    co_return co_await leaf(number);
+}
+
+void run_step(std::uint64_t number) { step(number); }
+void run_round(std::uint64_t number) { sync_wait(round(number)); }
+
+void record_while(thread_progress& mine, void (*work)(std::uint64_t), bool (*goes_on)()) {
+    mine.os_id.store(static_cast<std::uint64_t>(::gettid()));
+    for (std::uint64_t done = 0; goes_on();) {
+        work(done++);
+        mine.done.store(done, std::memory_order_release);
+        if (done % pause_every == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+}
+
+std::chrono::steady_clock::time_point end_time;
+
+bool for_ever() { return true; }
+bool until_end() { return std::chrono::steady_clock::now() < end_time; }
+
+void end_process(const char* how) {
+    COROSCOPE("the end");
+    if (std::strcmp(how, "abort") == 0) std::abort();
+    if (std::strcmp(how, "segv") == 0) *static_cast<volatile int*>(nullptr) = 1;
+    if (std::strcmp(how, "_exit") == 0) ::_exit(5);
+    if (std::strcmp(how, "quick_exit") == 0) std::quick_exit(6);
+    if (std::strcmp(how, "throw") == 0) throw std::runtime_error("through main");
+    for (;;) ::pause();
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    if (count != 5) return 2;
+    void* shared = ::mmap(nullptr, sizeof(program_progress), PROT_READ | PROT_WRITE, MAP_SHARED,
+                          progress_descriptor, 0);
+    if (shared == MAP_FAILED) return 1;
+    auto& progress = *static_cast<program_progress*>(shared);
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    const overflow chosen = policy(words[2]);
+    const bool small = chosen == overflow::overwrite_oldest;
+    profile session{{.output = words[1],
+                     .all_threads = true,
+                     .policy = chosen,
+                     .limit_bytes = small ? std::size_t{64} << 12 : std::size_t{64} << 20,
+                     .chunk_bytes = 4096}};
+    if (session.status().state != session_state::recording) return 1;
+    for (std::size_t at = 1; at < std::size(progress.threads); ++at) {
+        const auto work = at == program_progress::coroutines ? run_round : run_step;
+        std::thread([&mine = progress.threads[at], work] {
+            record_while(mine, work, for_ever);
+        }).detach();
+    }
+    end_time = std::chrono::steady_clock::now() +
+               std::chrono::microseconds(std::strtoull(words[4], nullptr, 10));
+    progress.ready.store(1);
+    const bool waits = std::strcmp(words[3], "kill") == 0;
+    record_while(progress.threads[program_progress::main_thread], run_step,
+                 waits ? for_ever : until_end);
+    end_process(words[3]);
+}

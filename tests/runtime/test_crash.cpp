@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// However a process ends, its trace holds every record but, per thread, the one that was being written.
+//
+// COROSCOPE_CRASH_MOMENTS says at how many moments each ending is tried, COROSCOPE_CRASH_SEED which these are;
+// `./dev test --crash 1000` sets both.
+
+#include <csignal>
+#include <new>
+#include <random>
+
+#include <sys/mman.h>
+
+#include "crash_program.hpp"
+#include "program_runs.hpp"
+#include "session_support.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+constexpr std::uint64_t chunk_records = 252;
+
+// The memory in which the program says how far it is, and which outlives it.
+class shared_progress {
+public:
+    shared_progress() : file_(::memfd_create("progress", 0)) {
+        REQUIRE(file_ >= 0);
+        REQUIRE(::ftruncate(file_, sizeof(program_progress)) == 0);
+        REQUIRE(::dup2(file_, progress_descriptor) == progress_descriptor);
+        void* at =
+            ::mmap(nullptr, sizeof(program_progress), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+        REQUIRE(at != MAP_FAILED);
+        progress_ = new (at) program_progress;
+    }
+    shared_progress(const shared_progress&) = delete;
+    shared_progress& operator=(const shared_progress&) = delete;
+    ~shared_progress() {
+        ::munmap(static_cast<void*>(progress_), sizeof(program_progress));
+        ::close(progress_descriptor);
+        ::close(file_);
+    }
+    program_progress& operator*() const { return *progress_; }
+    program_progress* operator->() const { return progress_; }
+
+private:
+    int file_;
+    program_progress* progress_;
+};
+
+std::uint64_t setting(const char* variable, std::uint64_t usual) {
+    const char* text = std::getenv(variable);
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : usual;
+}
+
+struct ending {
+    const char* name;  // as crash_program has it; it waits for its kill
+    int signal;        // that ends it, or 0
+    int exit_code;
+};
+
+// Runs the program until it ends that long after it began to record.
+void run_to_its_end(const scratch_file& file, const std::string& policy, const ending& how,
+                    const shared_progress& progress, unsigned microseconds) {
+    const bool killed = how.signal == SIGKILL;
+    const pid_t child = start_program({file.path(), policy, how.name, std::to_string(microseconds)},
+                                      {}, "/dev/null", CRASH_PROGRAM);
+    int status = 0;
+    if (killed) {
+        while (progress->ready.load() == 0) {
+            REQUIRE(::waitpid(child, &status, WNOHANG) == 0);
+            ::usleep(100);
+        }
+        ::usleep(microseconds);
+        ::kill(child, SIGKILL);
+    }
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(progress->ready.load() == 1);
+    if (how.signal == 0) {
+        CHECK(WIFEXITED(status));
+        CHECK(WEXITSTATUS(status) == how.exit_code);
+    } else if (WIFSIGNALED(status)) {  // a sanitizer may make an exit of it
+        CHECK(WTERMSIG(status) == how.signal);
+    } else {
+        CHECK(WEXITSTATUS(status) != 0);
+    }
+}
+
+struct recorded {
+    std::string digits;
+    std::uint64_t rounds = 0;
+    std::uint64_t lost = 0;
+};
+
+recorded find_thread(const analysis::trace& trace, const std::vector<std::string>& digits,
+                     std::uint64_t os_id) {
+    for (std::uint32_t i = 0; i < trace.threads.size(); ++i) {
+        if (trace.threads[i].os_id != os_id) continue;
+        recorded found{digits[i], 0,
+                       trace.threads[i].dropped_newest + trace.threads[i].overwritten};
+        for (const analysis::event& event : trace.events)
+            if (event.thread == i && label_of(trace, event) == "round") ++found.rounds;
+        return found;
+    }
+    return {};
+}
+
+struct tally {
+    std::uint64_t records = 0;
+    std::uint64_t lost = 0;   // and counted in the trace
+    std::uint64_t ahead = 0;  // threads that had recorded what they did not come to say any more
+};
+
+// Between what a thread said it had done and what its trace holds there is at most one record.
+void check_thread(const recorded& found, std::uint64_t done, const std::string& policy,
+                  bool coroutines, tally& all) {
+    const std::uint64_t steps = found.digits.size();
+    CHECK(steps + found.lost >= done);
+    if (found.lost == 0) {
+        CHECK(steps <= done + 1);
+        CHECK(is_whole_sequence(found.digits));
+        if (coroutines) CHECK(found.rounds >= done);
+        if (coroutines) CHECK(found.rounds <= done + 1);
+    } else if (!coroutines) {
+        // Records of a chunk that is being overwritten may be counted while they stand there.
+        CHECK(steps + found.lost <= done + 1 + (policy == "overwrite" ? chunk_records : 0));
+    }
+    if (policy == "overwrite") CHECK(is_sequence(found.digits));
+    all.records += steps;
+    all.lost += found.lost;
+    all.ahead += steps > done ? 1U : 0U;
+}
+
+void check_trace(const scratch_file& file, const std::string& policy,
+                 const program_progress& progress, tally& all) {
+    const analysis::trace trace = load(std::string(file.path()));
+    CHECK_FALSE(trace.health.finished);
+    const std::vector<std::string> digits = steps_by_thread(trace);
+    for (const thread_progress& thread : progress.threads) {
+        const auto number = static_cast<std::size_t>(&thread - progress.threads);
+        CAPTURE(number);
+        check_thread(find_thread(trace, digits, thread.os_id.load()), thread.done.load(), policy,
+                     number == program_progress::coroutines, all);
+    }
+}
+
+void end_and_check(const ending& how) {
+    const std::uint64_t moments = setting("COROSCOPE_CRASH_MOMENTS", 24);
+    const std::uint64_t seed = setting("COROSCOPE_CRASH_SEED", 20);
+    std::mt19937_64 random(seed);
+    const std::string policies[] = {"drop", "wait", "overwrite"};
+    tally all;
+    for (std::uint64_t moment = 0; moment < moments; ++moment) {
+        const scratch_file file;
+        const shared_progress progress;
+        const std::string& policy = policies[moment % std::size(policies)];
+        CAPTURE(seed);
+        CAPTURE(moment);
+        CAPTURE(policy);
+        run_to_its_end(file, policy, how, progress, static_cast<unsigned>(random() % 6000));
+        check_trace(file, policy, *progress, all);
+    }
+    CHECK(all.records > 0);
+    MESSAGE(std::string(how.name) << ": " << moments << " moments (seed " << seed << "), "
+                                  << all.records << " records found, " << all.ahead
+                                  << " threads one ahead of what they said, " << all.lost
+                                  << " lost and counted");
+}
+
+}  // namespace
+
+TEST_SUITE("crash") {
+    TEST_CASE("SIGKILL leaves every record but the one being written") {
+        end_and_check({"kill", SIGKILL, 0});
+    }
+    TEST_CASE("abort leaves every record but the one being written") {
+        end_and_check({"abort", SIGABRT, 0});
+    }
+    TEST_CASE("SIGSEGV in the program's code leaves every record but the one being written") {
+        end_and_check({"segv", SIGSEGV, 0});
+    }
+    TEST_CASE("_exit leaves every record but the one being written") {
+        end_and_check({"_exit", 0, 5});
+    }
+    TEST_CASE("quick_exit leaves every record but the one being written") {
+        end_and_check({"quick_exit", 0, 6});
+    }
+    TEST_CASE("an exception through main leaves every record but the one being written") {
+        end_and_check({"throw", SIGABRT, 0});
+    }
+}

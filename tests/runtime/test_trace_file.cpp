@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Whatever stands at a trace's path, nobody's file is written to and nobody else reads the trace.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <coroscope/trace/format.hpp>
+
+#include "lib/runtime/trace_file.hpp"
+#include "scratch_file.hpp"
+#include "skip.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using runtime::create_trace_file;
+
+namespace {
+
+constexpr uid_t nobody = 65534;
+const std::string old_trace = std::string("CSTRACE\x01") + std::string(5000, 'x');
+
+int error_of_creating(const std::string& path) {
+    int file = -1;
+    const int error = create_trace_file(path.c_str(), file);
+    CHECK((file >= 0) == (error == 0));
+    if (file >= 0) ::close(file);
+    return error;
+}
+
+std::string content(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void put(const std::string& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+struct stat about(const std::string& path) {
+    struct stat found{};
+    REQUIRE(::lstat(path.c_str(), &found) == 0);
+    return found;
+}
+
+// A file of somebody's that a trace must not touch, beside the trace's path.
+class victim {
+public:
+    explicit victim(const scratch_file& beside) : path_(beside.folder() + "/victim") {
+        put(path_, old_trace);  // it would even pass for a trace
+    }
+    victim(const victim&) = delete;
+    victim& operator=(const victim&) = delete;
+    ~victim() {
+        CHECK(content(path_) == old_trace);
+        ::unlink(path_.c_str());
+    }
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+}  // namespace
+
+TEST_SUITE("trace file") {
+    TEST_CASE("a new one is its user's alone, whatever the umask") {
+        const scratch_file file;
+        const mode_t before = ::umask(0);
+        CHECK(error_of_creating(file.path()) == 0);
+        ::umask(before);
+        CHECK((about(file.path()).st_mode & 07777) == 0600);
+    }
+
+    TEST_CASE("a symbolic link is not followed, and what it names is neither cut nor made") {
+        const scratch_file file;
+        const victim target(file);
+        const std::string none = file.folder() + "/none";
+        for (const std::string& named : {target.path(), none}) {
+            REQUIRE(::symlink(named.c_str(), file.path()) == 0);
+            CHECK(error_of_creating(file.path()) == ELOOP);
+            ::unlink(file.path());
+        }
+        CHECK(::access(none.c_str(), F_OK) != 0);
+    }
+
+    TEST_CASE("a file with another name is left alone") {
+        const scratch_file file;
+        const victim target(file);
+        REQUIRE(::link(target.path().c_str(), file.path()) == 0);
+        CHECK(error_of_creating(file.path()) == EMLINK);
+        ::unlink(file.path());
+    }
+
+    TEST_CASE("a FIFO, a folder and a device are refused at once") {
+        const scratch_file file;
+        REQUIRE(::mkfifo(file.path(), 0600) == 0);
+        CHECK(error_of_creating(file.path()) == EINVAL);
+        ::unlink(file.path());
+        CHECK(error_of_creating(file.folder()) == EISDIR);
+        CHECK(error_of_creating("/dev/null") == EINVAL);
+    }
+
+    TEST_CASE("another user's file is left alone") {
+        const scratch_file file;
+        put(file.path(), old_trace);
+        if (::chown(file.path(), nobody, nobody) != 0) {
+            COROSCOPE_SKIP("may not give a file to another user");
+            return;
+        }
+        CHECK(error_of_creating(file.path()) == EPERM);
+        CHECK(content(file.path()) == old_trace);
+    }
+
+    TEST_CASE("a file that is no trace is left alone, an empty one is not") {
+        const scratch_file file;
+        for (const char* text : {"root:x:0:0:root:/root:/bin/sh\n", "short"}) {
+            put(file.path(), text);
+            CHECK(error_of_creating(file.path()) == EEXIST);
+            CHECK(content(file.path()) == text);
+        }
+        put(file.path(), "");
+        CHECK(error_of_creating(file.path()) == 0);
+        put(file.path(), std::string(4096, '\0'));  // a process that was killed as it began
+        CHECK(error_of_creating(file.path()) == 0);
+    }
+
+    TEST_CASE("an old trace is replaced by a new file, and who reads it keeps it") {
+        const scratch_file file;
+        put(file.path(), old_trace);
+        ::chmod(file.path(), 0644);
+        std::ifstream reader(file.path(), std::ios::binary);
+        CHECK(error_of_creating(file.path()) == 0);
+        CHECK((about(file.path()).st_mode & 07777) == 0600);
+        CHECK(about(file.path()).st_size == 0);
+        CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) == old_trace);
+    }
+
+    TEST_CASE("in a folder that may not be changed an old trace is replaced in place") {
+        const scratch_file file;
+        put(file.path(), old_trace);
+        if (::chown(file.path(), nobody, nobody) != 0) {
+            COROSCOPE_SKIP("may not become another user");
+            return;
+        }
+        ::chmod(file.folder().c_str(), 0755);
+        const ino_t before = about(file.path()).st_ino;
+        const pid_t child = ::fork();
+        if (child == 0) {
+            int made = -1;
+            const bool good = ::setgid(nobody) == 0 && ::setuid(nobody) == 0 &&
+                              create_trace_file(file.path(), made) == 0;
+            ::_exit(good ? 0 : 1);
+        }
+        int status = -1;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        CHECK(status == 0);
+        CHECK(about(file.path()).st_ino == before);
+        CHECK(about(file.path()).st_size == 0);
+    }
+
+    TEST_CASE("a file that is being recorded into is refused") {
+        const scratch_file file;
+        int first = -1;
+        REQUIRE(create_trace_file(file.path(), first) == 0);
+        CHECK(error_of_creating(file.path()) == EBUSY);
+        ::close(first);
+        CHECK(error_of_creating(file.path()) == 0);
+    }
+
+    TEST_CASE("who plants links while traces are made gets nothing written to his victim") {
+        const scratch_file file;
+        const victim target(file);
+        std::atomic<bool> stop{false};
+        std::thread planter([&] {
+            while (!stop) {
+                (void)!::symlink(target.path().c_str(), file.path());
+                ::unlink(file.path());
+                (void)!::link(target.path().c_str(), file.path());
+                ::unlink(file.path());
+            }
+        });
+        int made = 0;
+        for (int i = 0; i < 2000; ++i) {
+            int trace = -1;
+            if (create_trace_file(file.path(), trace) != 0) continue;
+            ++made;
+            CHECK(::write(trace, "mine", 4) == 4);
+            ::close(trace);
+        }
+        stop = true;
+        planter.join();
+        CHECK(made > 0);
+    }
+
+    TEST_CASE("each refusal has words of its own") {
+        const std::string usual = runtime::why_no_trace_file(ENOENT);
+        for (const int error : {ELOOP, EINVAL, EMLINK, EPERM, EEXIST, EBUSY})
+            CHECK(runtime::why_no_trace_file(error) != usual);
+    }
+}
