@@ -3,15 +3,16 @@
 
 import os
 import pathlib
-import re
 import resource
 import statistics
 import subprocess
+import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-INCLUDE = HERE.parent / "include"
-COMPILER = [*os.environ.get("CXX", "c++").split(), "-std=c++20", f"-I{INCLUDE}"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "scripts"))
+import object_code  # noqa: E402
+
+CXX = os.environ.get("CXX", "c++").split()
 
 INCLUDE_ROUNDS = 9
 COMPILE_ROUNDS = 3
@@ -21,7 +22,7 @@ FUNCTIONS = 1000
 def compile_ms(source, *options):
     """Processor milliseconds of one compilation: other programs' load does not count."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*COMPILER, *options, source], check=True)
+    subprocess.run([*CXX, *object_code.FLAGS, *options, source], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime) * 1000
 
@@ -63,12 +64,6 @@ def functions(scope):
     return "\n".join(lines) + "\n"
 
 
-def section_bytes(program, names):
-    listed = subprocess.run(["size", "-A", program], check=True, stdout=subprocess.PIPE, text=True)
-    return sum(int(size) for name, size in re.findall(r"^(\.\S+)\s+(\d+)", listed.stdout, re.MULTILINE)
-               if name.startswith(names))
-
-
 def with_and_without(folder):
     """(source, object) of the thousand functions with and without a scope."""
     for name, scope in ("with", True), ("without", False):
@@ -87,29 +82,28 @@ def compile_per_scope():
 
 def code_per_scope():
     with tempfile.TemporaryDirectory() as folder:
-        objects = []
-        for source, output in with_and_without(folder):
-            compile_ms(source, "-O2", "-c", "-o", output)
-            objects.append(output)
-        code = [section_bytes(each, (".text",)) for each in objects]
-        tables = [section_bytes(each, (".gcc_except_table", ".eh_frame")) for each in objects]
-    return row("code.bytes_per_scope", (code[0] - code[1]) / FUNCTIONS, "B",
-               note=f"unwind tables {(tables[0] - tables[1]) / FUNCTIONS:.0f} B")
+        ours, plain = (object_code.sections(object_code.compile_object(CXX, source, output, "-O2"))
+                       for source, output in with_and_without(folder))
+
+    def per_scope(*names):
+        return sum(ours.get(each, 0) - plain.get(each, 0) for each in names) / FUNCTIONS
+
+    return row("code.bytes_per_scope", per_scope(".text"), "B",
+               note=f"unwind tables {per_scope('.gcc_except_table', '.eh_frame'):.0f} B")
 
 
 def disassembly(folder, option):
     output = pathlib.Path(folder, "sample.o")
-    compile_ms(HERE / "disabled_sample.cpp", "-O2", "-c", option, "-o", output)
-    listed = subprocess.run(["objdump", "-dr", output], check=True, stdout=subprocess.PIPE, text=True)
-    return listed.stdout.splitlines()
+    return object_code.disassembly(
+        object_code.compile_object(CXX, object_code.COMPILED_OUT, output, "-O2", option))
 
 
 def disabled():
     with tempfile.TemporaryDirectory() as folder:
         ours = disassembly(folder, "-DCOROSCOPE_ENABLED=0")
-        plain = disassembly(folder, "-DBENCH_WITHOUT_MACROS")
-    differing = sum(a != b for a, b in zip(ours, plain)) + abs(len(ours) - len(plain))
-    return row("scope.disabled", differing, "lines", note=f"of {len(plain)} lines of disassembly")
+        plain = disassembly(folder, "-DSAMPLE_WITHOUT_MACROS")
+    return row("scope.disabled", object_code.differing_lines(ours, plain), "lines",
+               note=f"of {len(plain)} lines of disassembly")
 
 
 ROWS = {

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a scope adds while no session runs, counted in the machine code of inactive.cpp by one compiler at -O2:
+the instructions of one turn of a loop with a scope, on the shortest way around, less those without.
+"""
+
+import argparse
+import collections
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1] / "scripts"), str(HERE.parents[1] / "bench")]
+import budgets  # noqa: E402
+import object_code  # noqa: E402
+
+# COROSCOPE_ARGS asks a second time whether it began, and its arguments have addresses: so many more.
+MACROS = {"scope": 0, "function": 0, "category": 0, "arguments": 3}
+MARKS = {"nothing": re.compile(r"^hlt"), "call": re.compile(r"_Z4worki")}
+BUDGET = {"nothing": "scope.inactive.empty", "call": "scope.inactive.call"}
+
+FUNCTION = re.compile(r"^[0-9a-f]+ <(\w+)>:$")
+INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+) *(.*)$")
+RELOCATION = re.compile(r"^\t+ *[0-9a-f]+: R_\S+\t(\S+)")
+ENDS = ("ret", "jmp", "ud2")
+
+
+class Instruction:
+    def __init__(self, words, following):
+        self.name, self.operands = words
+        self.following = following  # the address of the next one
+        self.relocation = ""
+
+    def successors(self):
+        """Where the processor may go on. What has a relocation leaves the function's section."""
+        if not self.name.startswith(ENDS):
+            yield self.following
+        if self.name.startswith("j") and not self.relocation:
+            yield int(self.operands.split()[0], 16)
+
+    def shows(self, mark):
+        return mark.search(f"{self.name} {self.relocation}")
+
+
+def functions(compiled):
+    """Each function's instructions by their addresses."""
+    listed = subprocess.run(["objdump", "--disassemble", "--reloc", "--no-show-raw-insn", str(compiled)],
+                            check=True, stdout=subprocess.PIPE, text=True).stdout
+    found, body, last = {}, {}, None
+    for line in listed.splitlines():
+        if name := FUNCTION.match(line):
+            body, last = found.setdefault(name[1], {}), None
+        elif relocation := RELOCATION.match(line):
+            last.relocation = relocation[1]
+        elif words := INSTRUCTION.match(line):
+            address = int(words[1], 16)
+            if last:
+                last.following = address
+            last = body[address] = Instruction(words.groups()[1:], None)
+    return found
+
+
+def turn(body, mark):
+    """Instructions of the shortest way from the marked one back to it."""
+    start = next(address for address, each in body.items() if each.shows(mark))
+    ahead, seen = collections.deque([(start, 0)]), set()
+    while ahead:
+        address, count = ahead.popleft()
+        for successor in body[address].successors():
+            if successor == start:
+                return count + 1
+            if successor in body and successor not in seen:
+                seen.add(successor)
+                ahead.append((successor, count + 1))
+    raise LookupError("no loop around the mark")
+
+
+def added(compiler):
+    """(macro, what it stands around, instructions that it adds) of every loop."""
+    with tempfile.TemporaryDirectory() as folder:
+        ours, plain = (functions(object_code.compile_object(
+            [compiler], HERE / "inactive.cpp", pathlib.Path(folder, "inactive.o"), "-O2", *options))
+            for options in ([], ["-DSAMPLE_WITHOUT_MACROS"]))
+    for macro in MACROS:
+        for around, mark in MARKS.items():
+            name = f"{macro}_around_{around}"
+            yield macro, around, turn(ours[name], mark) - turn(plain[name], mark)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("compiler")
+    compiler = arguments.parse_args().compiler
+    if platform.machine() != "x86_64" or not shutil.which(compiler):
+        print(f"SKIP: no {compiler} for x86-64 here")
+        return 77
+    failed = False
+    for macro, around, count in added(compiler):
+        _, bound = budgets.BUDGETS[BUDGET[around]].limits["instructions"]
+        bound += MACROS[macro]
+        verdict = "" if 0 < count <= bound else f": budget {bound}"
+        failed |= bool(verdict)
+        print(f"{macro} around {around} adds {count} instructions{verdict}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

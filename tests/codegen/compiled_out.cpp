@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Functions whose instrumentation is compiled out, compiled with one of
+//   -DCOROSCOPE_ENABLED=0                          without the profiler
+//   -DSAMPLE_CATEGORY                              each scope in a category that is compiled out
+//   -DSAMPLE_LEVEL                                 each scope above the highest level that is compiled in
+//   -DSAMPLE_WITHOUT_MACROS                        the same functions, never instrumented
+// All must give the same machine code. Run, the program prints the size of each coroutine's frame, as operator
+// new was asked for it.
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#if defined(SAMPLE_WITHOUT_MACROS)
+#define SCOPE(label) static_assert(true)
+#define CONSTEXPR_SCOPE(label) static_assert(true)
+#define FUNCTION() static_assert(true)
+#define ARGUMENTS(label, ...) static_assert(true)
+#define AWAIT(label, ...) __VA_ARGS__
+#define PROMISE(promise) promise
+#elif defined(SAMPLE_CATEGORY) || defined(SAMPLE_LEVEL)
+#ifdef SAMPLE_CATEGORY
+#define COROSCOPE_CATEGORIES "*,-off"
+#define SCOPE(label) COROSCOPE_CAT("off", 0, label)
+#else
+#define COROSCOPE_MAX_LEVEL 2
+#define SCOPE(label) COROSCOPE_CAT("on", 3, label)
+#endif
+#include <coroscope/coroscope.hpp>
+// What has neither category nor level is left out, and so is a scope in a constexpr function, where C++20 allows
+// no static variable.
+#define CONSTEXPR_SCOPE(label) static_assert(true)
+#define FUNCTION() static_assert(true)
+#define ARGUMENTS(label, ...) static_assert(true)
+#define AWAIT(label, ...) __VA_ARGS__
+#define PROMISE(promise) promise
+#else
+#include <coroscope/coroscope.hpp>
+#define SCOPE(label) COROSCOPE(label)
+#define CONSTEXPR_SCOPE(label) COROSCOPE(label)
+#define FUNCTION() COROSCOPE_FUNCTION()
+#define ARGUMENTS(label, ...) COROSCOPE_ARGS(label, __VA_ARGS__)
+#define AWAIT(label, ...) COROSCOPE_AWAIT(label, __VA_ARGS__)
+#define PROMISE(promise) coroscope::instrumented<promise>
+#endif
+
+// Unknown to the compiler where it is called: another definition may take its place.
+#define OPAQUE __attribute__((noinline, weak))
+OPAQUE void work(int& value) { ++value; }
+
+struct temporary {
+    OPAQUE explicit temporary(int given) noexcept : value(given) {}
+    OPAQUE ~temporary() {}
+    int value;
+};
+
+std::size_t frame_bytes = 0;
+
+struct activity {
+    struct promise {
+        static void* operator new(std::size_t bytes) {
+            frame_bytes = bytes;
+            return ::operator new(bytes);
+        }
+        static void operator delete(void* frame) { ::operator delete(frame); }
+        activity get_return_object() noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+    using promise_type = PROMISE(promise);
+};
+
+// Never suspends, which the compiler can't know.
+struct number {
+    OPAQUE bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    int await_resume() const noexcept { return value; }
+    int value;
+};
+
+int plain(int value) {
+    FUNCTION();
+    {
+        SCOPE("block");
+        work(value);
+    }
+    ARGUMENTS("value", value, value + 1);
+    work(value);
+    return value;
+}
+
+// The macros stand beside code that has lambdas and temporaries of its own, and hold others.
+int with_arguments(int value) {
+    ARGUMENTS("lambda", [&value] { return ++value; }());
+    ARGUMENTS("temporary", temporary(value).value, [](auto given) { return given; }(value));
+    const auto twice = [&value] {
+        SCOPE("in a lambda");
+        work(value);
+        work(value);
+    };
+    twice();
+    return temporary(value).value;
+}
+
+template <class Value>
+OPAQUE Value in_template(Value value) {
+    FUNCTION();
+    SCOPE("template");
+    ARGUMENTS("value", value);
+    int copy = static_cast<int>(value);
+    work(copy);
+    return static_cast<Value>(copy);
+}
+
+constexpr int square(int value) {
+    FUNCTION();
+    CONSTEXPR_SCOPE("constexpr");
+    ARGUMENTS("value", value);
+    return value * value;
+}
+static_assert(square(3) == 9);
+
+struct object {
+    OPAQUE object() noexcept {
+        SCOPE("constructor");
+        work(value);
+    }
+    OPAQUE ~object() {
+        SCOPE("destructor");
+        work(value);
+    }
+    int value = 0;
+};
+
+OPAQUE activity steps(int value) {
+    FUNCTION();
+    for (int each = 0; each < 3; ++each) {
+        SCOPE("step");
+        work(value);
+        co_await AWAIT("pause", number{1});
+    }
+}
+
+OPAQUE activity nested(int value) {
+    SCOPE("outer");
+    ARGUMENTS("value", value);
+    {
+        SCOPE("inner");
+        value += co_await AWAIT("number", number{value});
+    }
+    SCOPE("rest");
+    work(value);
+    co_await AWAIT("lambda", [&value] { return number{value}; }());
+    co_await AWAIT("temporary", number{temporary(value).value});
+    ARGUMENTS("lambda", [&value] { return value; }());
+    ARGUMENTS("temporary", temporary(value).value);
+    work(value);
+}
+
+OPAQUE activity awaits_in_arguments(int value) {
+    SCOPE("whole");
+    work(value);
+    ARGUMENTS("awaited", co_await number{value});
+    const int awaited =
+        co_await AWAIT("of an await", number{co_await AWAIT("inner", number{value})});
+    value += awaited;
+    work(value);
+}
+
+template <class Value>
+OPAQUE activity coroutine_template(Value value) {
+    FUNCTION();
+    SCOPE("template");
+    int copy = static_cast<int>(value);
+    work(copy);
+    co_await AWAIT("pause", number{1});
+    work(copy);
+}
+
+int main() {
+    const auto lambda = [](int value) __attribute__((noinline)) -> activity {
+        SCOPE("lambda");
+        work(value);
+        co_await AWAIT("pause", number{1});
+        work(value);
+    };
+    const auto print = [](const char* name) { std::printf("%s %zu\n", name, frame_bytes); };
+    steps(2);
+    print("steps");
+    nested(2);
+    print("nested");
+    awaits_in_arguments(2);
+    print("awaits_in_arguments");
+    coroutine_template(2.0);
+    print("coroutine_template");
+    lambda(2);
+    print("lambda");
+    const object made;
+    return plain(1) + with_arguments(2) + static_cast<int>(in_template(3L)) + square(made.value) ==
+                   0
+               ? 1
+               : 0;
+}
