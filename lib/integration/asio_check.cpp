@@ -13,7 +13,7 @@
 #include <coroscope/integration/asio.hpp>
 
 #include "../runtime/program_faults.hpp"
-#include "asio_thread.hpp"
+#include "asio_operations.hpp"
 
 #define COROSCOPE_WEAK_OBJECT(name, symbol)                                                        \
     extern "C" __attribute__((weak)) const char name __asm__(symbol)
@@ -29,16 +29,15 @@ namespace coroscope::asio {
 
 namespace {
 
-constinit std::atomic<bool> scheduler_seen{false};
 constinit std::atomic<bool> mixture_seen{false};
 
 }  // namespace
 
+constinit std::atomic<bool> scheduler_seen{false};
+
 void scheduler_created() noexcept { scheduler_seen.store(true, std::memory_order_relaxed); }
 
-void check_scheduler() noexcept {
-    if (scheduler_seen.load(std::memory_order_relaxed)) [[likely]]
-        return;
+void scheduler_missing() noexcept {
     if (mixture_seen.exchange(true, std::memory_order_relaxed)) return;
     runtime::tell_asio_tracking(trace::asio_tracking::mixed);
 }

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string_view>
 
-#include "asio_thread.hpp"
+#include "asio_operations.hpp"
 
 namespace coroscope::asio {
 
@@ -64,7 +64,29 @@ void spawn(tracked_task& spawned) noexcept {
         write_record(at, ticks, make_tag(record_kind::awaiting, 0, 0), created.task, spawned.task);
 }
 
-void suspend(tracked_task& suspended) noexcept {
+namespace {
+
+constexpr std::uint8_t suspended_state = detail::task_started;
+constexpr std::uint8_t running_state = detail::task_started | detail::task_installed;
+
+// The task's code ran here until now: it leaves `inside`, and an operation that is created there is what it awaits.
+[[gnu::always_inline]] inline void leave(tracked_task& left, frame& inside,
+                                         std::uint64_t ticks) noexcept {
+    inside.created = {left.task, left.carried, ++left.serial, true, false, false};
+    --inside.depth;
+    detail::set_flags(left, 0, detail::task_installed);
+    suspension& begun = here.suspending;
+    begun.task = left.task;
+    begun.ticks = ticks;
+    begun.location = left.location;
+    begun.operation = nullptr;
+    begun.before.mark = left.before.mark;  // word by word, as they were stored
+    begun.before.carried = left.before.carried;
+    begun.before.frame = left.before.frame;
+    begun.serial = left.serial;
+}
+
+[[gnu::noinline]] void suspend_any(tracked_task& suspended) noexcept {
     const bool finished = suspended.is(detail::task_finished);
     const bool runs = suspended.is(detail::task_started) && !finished;
     if (runs && load_gate() != 0) settle();
@@ -73,40 +95,71 @@ void suspend(tracked_task& suspended) noexcept {
     if (runs && !suspended.is(detail::task_installed)) install_late(suspended);
     if (runs) keep_carried(suspended.carried, this_thread.carried);
     copy_awaiting(here.before, inside.created, here.suspending);
-    here.await_begins = true;
-    if (finished)
+    here.await_begins = await_start::nested;
+    if (finished) {
         inside.created.back = true;
-    else
-        inside.created = {suspended.task, suspended.carried, ++suspended.serial, true, false};
-    if (!runs) return;
-    detail::set_flags(suspended, 0, detail::task_installed);
-    --inside.depth;
-    std::uint64_t ticks = 0;
-    if (load_gate() != 0) {
-        ticks = now();
-        if (!knows(suspended.announced)) reserve_for(suspended);
+    } else if (!runs) {
+        inside.created = {suspended.task, suspended.carried, ++suspended.serial, true, false,
+                          false};
+    } else {
+        const bool recording = load_gate() != 0;
+        const std::uint64_t ticks = recording ? now() : 0;
+        if (recording && !knows(suspended.announced)) reserve_for(suspended);
+        leave(suspended, inside, ticks);
     }
-    suspension& begun = here.suspending;
-    begun.task = suspended.task;
-    begun.ticks = ticks;
-    begun.location = suspended.location;
-    begun.operation = nullptr;
-    begun.before = suspended.before;
-    begun.serial = suspended.serial;
 }
 
-void resume(tracked_task& resumed) noexcept {
+// Resumed by whoever completed what it awaits?
+bool is_woken(const purpose& created, const tracked_task& resumed) noexcept {
+    return created.task == resumed.task && created.serial == resumed.serial;
+}
+
+[[gnu::noinline]] void resume_any(tracked_task& resumed) noexcept {
     frame& inside = innermost();
     if (here.suspending.task != 0 && takes_back(resumed, inside)) return;
     if (load_gate() != 0) settle();
     if (resumed.task == 0) resumed.task = detail::new_task_id();
     const purpose& created = inside.created;
-    const bool woken =
-        created.back || (created.task == resumed.task && created.serial == resumed.serial);
-    enter(resumed, woken ? inside.wake : 0, woken ? inside.waker : 0);
+    const bool woken = is_woken(created, resumed);
+    const bool known = woken || created.back;
+    enter(resumed, known ? inside.wake : 0, known ? inside.waker : 0,
+          woken && created.ready ? trace::resume_ready : 0U);
     inside.created = {};
     inside.wake = inside.waker = 0;
     ++inside.depth;
+}
+
+}  // namespace
+
+void suspend(tracked_task& suspended) noexcept {
+    frame* const inside = here.inner;
+    if (inside == nullptr || inside->created.task != 0 || inside->created.back ||
+        !is_plain(suspended, running_state)) [[unlikely]]
+        return suspend_any(suspended);
+    here.await_begins = await_start::plain;
+    leave(suspended, *inside, detail::counter_ticks());
+}
+
+void resume(tracked_task& resumed) noexcept {
+    frame* const inside = here.inner;
+    char* at = this_thread.cursor;
+    if (inside == nullptr || at >= load_limit() || !is_plain(resumed, suspended_state) ||
+        !is_woken(inside->created, resumed)) [[unlikely]]
+        return resume_any(resumed);
+    const std::uint64_t ticks = detail::counter_ticks();
+    if (inside->wake != 0) {
+        write_wake(at, inside->wake, inside->waker, resumed.task);
+        inside->wake = 0;
+        at += 32;
+    }
+    write_record(at, ticks,
+                 make_tag(record_kind::resume, 0, inside->created.ready ? trace::resume_ready : 0U),
+                 resumed.task, task_of(this_thread.mark));
+    inside->created = {};
+    ++inside->depth;
+    resumed.before = detail::current_resumer();
+    detail::set_flags(resumed, detail::task_installed);
+    detail::run_on(resumed.task << trace::mark_thread_bits, &resumed);
 }
 
 void finish(tracked_task& finished, bool failed) noexcept {
@@ -147,7 +200,7 @@ purpose current_await() noexcept {
 }
 
 await_step::await_step(const purpose& of) noexcept : before_(innermost().created) {
-    innermost().created = {of.task, of.carried, of.serial, false, false};
+    innermost().created = {of.task, of.carried, of.serial, false, false, false};
     ++here.starting;
 }
 
@@ -177,7 +230,8 @@ void end_suspension(std::uint32_t site) noexcept {
     detail::restore(ended.before);
 }
 
-void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexcept {
+void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker,
+           std::uint32_t flags) noexcept {
     entered.before = detail::current_resumer();
     // The task's session comes first and the task itself last: a chunk that the record opens names
     // what ran before.
@@ -188,12 +242,10 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexc
         const std::uint64_t ticks = now();
         if (char* at = reserve_for(entered)) {
             if (wake != 0) {
-                const std::uint64_t thread = waker & detail::mark_thread_mask;
-                write_record(at, wake, make_tag(record_kind::wake, 0, thread), entered.task,
-                             task_of(waker));
+                write_wake(at, wake, waker, entered.task);
                 at += 32;
             }
-            write_record(at, ticks, make_tag(record_kind::resume, 0, 0), entered.task,
+            write_record(at, ticks, make_tag(record_kind::resume, 0, flags), entered.task,
                          task_of(entered.before.mark));
         }
     }
@@ -224,42 +276,26 @@ void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t tic
         keep_in_task_table({task, ticks, parent, site, flags | trace::spawn_asio});
 }
 
+constinit std::atomic<std::uint64_t> recent_operations::slots[256];
+
 namespace {
 
-// The kinds of operations that were asked for last. One word each: the upper bits of the hash of the
-// addresses | two facts | id of the site.
-constexpr unsigned fact_bits = 18;
-constexpr std::uint64_t ready_bit = 1U << 17;
-constexpr std::uint64_t timer_bit = 1U << 16;
-constinit std::atomic<std::uint64_t> recent_operations[256];
-
 [[gnu::noinline]] operation_facts look_up(const char* type, const char* operation,
-                                          const void* location, std::uint64_t hash,
-                                          std::atomic<std::uint64_t>& recent) noexcept {
+                                          const void* location) noexcept {
     site* where = intern_operation(type, operation, location);
     const operation_facts found{where == nullptr ? 0 : site_id(*where), is_executor_work(operation),
                                 std::string_view(type) == "deadline_timer"};
-    if (found.site < timer_bit)
-        recent.store(hash >> fact_bits << fact_bits | (found.ready ? ready_bit : 0) |
-                         (found.timer ? timer_bit : 0) | found.site,
-                     std::memory_order_relaxed);
+    recent_operations::keep(type, operation, location, found);
     return found;
 }
 
 }  // namespace
 
 operation_facts facts_of(const char* type, const char* operation, const void* location) noexcept {
-    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15U;
-    const auto word = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address); };
-    std::uint64_t hash = word(operation);
-    hash = (hash ^ word(type) * spread) * spread;
-    hash = (hash ^ word(location)) * spread;
-    std::atomic<std::uint64_t>& recent = recent_operations[hash >> 56];
-    const std::uint64_t entry = recent.load(std::memory_order_relaxed);
-    if ((entry ^ hash) >> fact_bits != 0 || entry == 0) [[unlikely]]
-        return look_up(type, operation, location, hash, recent);
-    return {static_cast<std::uint32_t>(entry & (timer_bit - 1)), (entry & ready_bit) != 0,
-            (entry & timer_bit) != 0};
+    operation_facts found;
+    if (recent_operations::find(type, operation, location, found)) [[likely]]
+        return found;
+    return look_up(type, operation, location);
 }
 
 }  // namespace coroscope::asio

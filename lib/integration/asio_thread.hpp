@@ -4,7 +4,6 @@
 // What a thread knows of Asio, and the records that are written about Asio's tasks.
 
 #include <cstdint>
-#include <string_view>
 
 #include <coroscope/integration/asio.hpp>
 
@@ -22,9 +21,10 @@ struct thread_asio {
     frame outermost;         ///< stands for what runs in no handler
     frame* inner = nullptr;  ///< the innermost invocation; null: the outermost frame
     suspension suspending{};
-    awaiting before{};           ///< what it was before the await that begins
-    std::uint32_t starting = 0;  ///< locations in which an awaited operation is being started
-    bool await_begins = false;   ///< no location or operation of it has been seen yet
+    awaiting before{};           ///< what it was before the await that begins, where that is nested
+    std::uint32_t starting = 0;  ///< locations in which a nested await is being started
+    await_start await_begins =
+        await_start::none;  ///< no location or operation of it has been seen yet
 };
 static_assert(sizeof(thread_asio) <= 320, "initial-exec thread-locals must stay small");
 extern __thread thread_asio here __attribute__((tls_model("initial-exec")));
@@ -46,29 +46,6 @@ inline std::uint64_t mark_here(std::uint64_t task) noexcept {
     return task << trace::mark_thread_bits | (this_thread.mark & detail::mark_thread_mask);
 }
 
-/// What is known of a kind of operation that was started at one place.
-struct operation_facts {
-    std::uint32_t site;
-    bool ready;  ///< work handed to an executor: ready when it is created
-    bool timer;
-};
-operation_facts facts_of(const char* type, const char* operation, const void* location) noexcept;
-
-inline bool is_executor_work(const char* operation) noexcept {
-    if (*operation == 'a') return false;  // async_…, as most are
-    const std::string_view name(operation);
-    return name == "execute" || name == "post" || name == "dispatch" || name == "defer";
-}
-
-/// The id of the site of an operation that was started at a std::source_location (null: unknown).
-inline std::uint32_t operation_site(const char* type, const char* operation,
-                                    const void* location) noexcept {
-    return facts_of(type, operation, location).site;
-}
-
-/// A tracked operation is created: is its scheduler tracked, too?
-void check_scheduler() noexcept;
-
 /// Writes a spawn record, and lets the session know the task by it.
 void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t ticks,
                  std::uint32_t site, std::uint32_t flags, std::uint64_t parent,
@@ -76,6 +53,18 @@ void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t tic
 
 inline bool knows(std::uint16_t announced) noexcept {
     return announced == static_cast<std::uint16_t>(this_thread.bound_session);
+}
+
+/// Something records here and nothing else takes part: what the short ways are for.
+inline bool only_records(std::int32_t gate) noexcept {
+    return (gate & ~(detail::gate_local | detail::gate_global)) == 0 && gate != 0;
+}
+
+/// May this transition of the task go the short way? `before`: its flags, which tell whether it runs.
+inline bool is_plain(const tracked_task& task, unsigned before) noexcept {
+    constexpr unsigned mask = detail::task_started | detail::task_installed | detail::task_finished;
+    return (task.flags & mask) == before && only_records(load_gate()) && knows(task.announced) &&
+           task.carried == this_thread.carried && here.suspending.task == 0;
 }
 
 /// A place for records about a task; one that is older than the session is announced first.
@@ -87,8 +76,17 @@ inline char* reserve_for(tracked_task& about) noexcept {
     return reserve();
 }
 
-/// The task runs on this thread from here on; `wake` ticks (0: unknown) and `waker` say since when it could.
-void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker) noexcept;
+/// `waker`: the mark of whoever woke the task.
+inline void write_wake(char* at, std::uint64_t ticks, std::uint64_t waker,
+                       std::uint64_t task) noexcept {
+    const std::uint64_t thread = waker & detail::mark_thread_mask;
+    write_record(at, ticks, make_tag(record_kind::wake, 0, thread), task, task_of(waker));
+}
+
+/// The task runs on this thread from here on; `wake` ticks (0: unknown) and `waker` say since when it could, or
+/// resume_ready among the `flags`.
+void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker,
+           std::uint32_t flags = 0) noexcept;
 
 /// The task is over; `next` is the task that is current then.
 void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags,

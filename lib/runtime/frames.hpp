@@ -23,13 +23,18 @@ std::uint32_t spawn_site_id(const task_state& task) noexcept;
 /// Tells that scopes belong to this context from here on.
 void record_context(const resumer& next, std::uint64_t previous) noexcept;
 
-/// The thread does this from here on. It may have been registered since that was put down: its own part of the
-/// mark stays.
-[[gnu::always_inline]] inline void go_on_with(std::uint64_t mark, std::uint64_t carried,
-                                              task_state* frame) noexcept {
+/// The thread runs this task from here on (a mark's upper part), and carries what it carries. It may have been
+/// registered since that was put down: its own part of the mark stays.
+[[gnu::always_inline]] inline void run_on(std::uint64_t mark, task_state* frame) noexcept {
     const std::uint64_t before = this_thread.mark;
     this_thread.mark = before ^ ((before ^ mark) & ~mark_thread_mask);
     this_thread.frame = frame;
+}
+
+/// The thread does this from here on.
+[[gnu::always_inline]] inline void go_on_with(std::uint64_t mark, std::uint64_t carried,
+                                              task_state* frame) noexcept {
+    run_on(mark, frame);
     if (this_thread.carried != carried) [[unlikely]]
         return runtime::rebind_and_follow(carried);
     if (runtime::devices_follow()) [[unlikely]]

@@ -90,6 +90,25 @@ TEST_CASE("a hand-over wakes and resumes at one moment") {
     CHECK(await(loaded, task(loaded, 7), 0).wake_ns == 500);
 }
 
+TEST_CASE("a task that was ready as soon as it suspended is queued from then on, woken by itself") {
+    trace_builder built;
+    built.on(1).spawn(100, 7, 0, trace::spawn_started).suspend(200, 7);
+    built.on(2).resume(500, 7, 0, trace::resume_ready).finish(600, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 200, 0, 300, 0);
+    const analysis::await_info& turn = await(loaded, task(loaded, 7), 0);
+    CHECK(turn.wake_ns == 200);
+    CHECK(loaded.tasks[turn.waker].id == 7);
+    CHECK(loaded.threads[turn.waker_thread].id == 1);
+}
+
+TEST_CASE("one that is older than the session is not said to have been ready since then") {
+    trace_builder built;
+    built.on(1).resume(500, 7, 0, trace::resume_ready).finish(600, 7);
+    const auto loaded = load(built);
+    check_time(task(loaded, 7).time, 100, 0, 0, 500);
+}
+
 TEST_CASE("the earliest wake of an await counts") {
     trace_builder built;
     built.on(1).spawn(0, 7, 0, trace::spawn_started).suspend(100, 7).resume(500, 7).finish(600, 7);

@@ -34,13 +34,15 @@ extern "C" [[gnu::used, gnu::visibility("default")]] inline const char coroscope
 
 /// What an operation is to the tasks.
 enum class role : std::uint8_t {
-    none,     ///< plumbing
-    handler,  ///< its handler is a task of its own
-    await,    ///< a coroutine awaits it
-    back,     ///< carries a finished co_spawn's result to whoever awaits it
+    untracked,  ///< nobody saw its creation
+    handler,    ///< its handler is a task of its own
+    await,      ///< a coroutine awaits it
+    turn,       ///< the same, and that waits only for its turn: it was ready when it suspended
+    back,       ///< carries a finished co_spawn's result to whoever awaits it
 };
 
-/// What follows an operation from its creation to its handler. Set as a whole, when it is created.
+/// What follows an operation from its creation to its handler. Set as a whole when its creation is seen; until then
+/// it has nothing but a role.
 struct operation_state {
     std::uint64_t task;     ///< id: of the handler's own task, or of the one that awaits it
     std::uint64_t wake;     ///< ticks when it became ready, 0 where nobody saw that
@@ -48,7 +50,7 @@ struct operation_state {
     std::uint64_t carried;  ///< session and attributes for its handler (counted)
     std::uint32_t serial;   ///< which of the task's awaits it belongs to
     std::uint16_t announced;
-    asio::role role;
+    asio::role role = asio::role::untracked;
 };
 
 /// Base of each of Asio's operations. Touched by whoever holds the operation.
@@ -60,9 +62,7 @@ protected:
     ~tracked_handler() = default;
 
 public:
-    // Read by the runtime only.
-    operation_state state_;  ///< where it is tracked
-    bool tracked_ = false;   ///< its creation was seen
+    operation_state state_;  ///< read by the runtime only
 };
 
 /// One invocation of a handler on a thread's stack. They nest.
@@ -77,42 +77,49 @@ struct frame {
 /// Around the completion of one operation: constructed when it completes or is destroyed.
 class completion {
 public:
-    // Where nothing is active only the two flags are touched.
+    // Where nothing is active only the stage is touched.
     explicit completion(const tracked_handler& handler) noexcept {
-        if (handler.tracked_ || is_active()) take(handler.tracked_ ? &handler.state_ : nullptr);
+        if (handler.state_.role != role::untracked || is_active()) take(handler.state_);
     }
     ~completion() {
-        if (taken_) drop();
+        if (stage_ != stage::absent) drop();
     }
     completion(const completion&) = delete;
     completion& operator=(const completion&) = delete;
 
     template <class... Results>
     void invocation_begin(const Results&...) noexcept {
-        if (taken_) begin();
+        if (stage_ != stage::absent) begin();
     }
     void invocation_end() noexcept {
-        if (taken_) end(false);
+        if (stage_ != stage::absent) end();
     }
 
 private:
-    COROSCOPE_API COROSCOPE_NO_PLT void take(const operation_state* operation) noexcept;
-    COROSCOPE_API COROSCOPE_NO_PLT void begin() noexcept;
-    COROSCOPE_API COROSCOPE_NO_PLT void end(bool failed) noexcept;
-    COROSCOPE_API COROSCOPE_NO_PLT void drop() noexcept;
+    enum class stage : std::uint8_t { absent, taken, began };
 
-    bool taken_ = false;
-    bool began_ = false;
+    COROSCOPE_API COROSCOPE_NO_PLT void take(const operation_state& operation) noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT void begin() noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT void end() noexcept;
+    COROSCOPE_API void drop() noexcept;
+
+    void take_handler(const operation_state& operation) noexcept;
+    bool is_plain() const noexcept;
+    void push() noexcept;
+    void pop() noexcept;
+    void begin_any() noexcept;
+    void end_any(bool failed) noexcept;
+
+    stage stage_ = stage::absent;
+    role role_;              ///< from here on set by take()
+    std::uint64_t carried_;  ///< what an operation that is awaited carries (counted)
     union {
-        operation_state operation_;  ///< set by take()
+        frame frame_;
     };
     union {
-        tracked_task handler_;  ///< for role::handler, made by begin()
+        tracked_task handler_;  ///< for role::handler
     };
-    union {
-        frame frame_;  ///< made by begin()
-    };
-    std::uint64_t carried_before_;
+    std::uint64_t carried_before_;  ///< of the thread, where carried_ has attributes
 };
 
 /// One of Asio's schedulers, the heart of an io_context or thread_pool, is made by tracked code.
@@ -125,16 +132,15 @@ COROSCOPE_API void reactor_operation(operation_state& performed) noexcept;
 template <class Context>
 void creation(Context&, tracked_handler& handler, const char* type, const void*, std::uintmax_t,
               const char* operation) noexcept {
-    if (!is_active()) return;
-    handler.tracked_ = true;
-    create_operation(handler.state_, type, operation);
+    if (is_active()) create_operation(handler.state_, type, operation);
 }
 
 /// The reactor tried an operation. One that would have blocked stays with the reactor and is tried again.
 template <class Error, class... Results>
 void reactor_performed(tracked_handler& handler, const char*, const Error& error,
                        const Results&...) noexcept {
-    if (handler.tracked_ && error.value() != EAGAIN) reactor_operation(handler.state_);
+    if (handler.state_.role != role::untracked && error.value() != EAGAIN)
+        reactor_operation(handler.state_);
 }
 
 }  // namespace coroscope::asio

@@ -25,9 +25,9 @@ struct tracked_task : detail::task_state {
 
 /// Does anything record here, or does the thread run a task or carry attributes?
 [[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool is_active() noexcept {
+    if (detail::load_gate() != 0) return true;
     const detail::thread_state& thread = detail::this_thread;
-    return (static_cast<std::uint64_t>(detail::load_gate()) |
-            thread.mark >> detail::mark_thread_bits | thread.carried >> 32) != 0;
+    return (thread.mark >> detail::mark_thread_bits | thread.carried >> 32) != 0;
 }
 
 /// For whom operations are created that no running task creates.
@@ -37,6 +37,7 @@ struct purpose {
     std::uint32_t serial;   ///< which of its awaits
     bool initiating;        ///< the awaited operation is being started
     bool back;              ///< they carry the result of a co_spawn that has ended
+    bool ready;             ///< that task was ready as soon as it suspended
 };
 
 /// The await that is being started or carried on here, if any: for its later steps that Asio does not see, because
@@ -73,25 +74,33 @@ struct awaiting {
     suspension suspending;
 };
 
+/// How an await begins.
+enum class await_start : std::uint8_t {
+    none,    ///< it does not: a step of a composed operation
+    plain,   ///< in a handler's invocation, where nothing else is awaited
+    nested,  ///< elsewhere, or while another await is being started
+};
+
 /// A stretch of source that starts an operation: one that a coroutine awaits, or a step of a composed
 /// one, which does not count here.
 class location {
 public:
     location(const char*, int, const char*) noexcept {
-        if (is_active()) enter();
+        if (is_active()) entered_ = enter();
     }
     ~location() {
-        if (entered_) leave();
+        if (entered_ != await_start::none) leave();
     }
     location(const location&) = delete;
     location& operator=(const location&) = delete;
 
 private:
-    COROSCOPE_API COROSCOPE_NO_PLT void enter() noexcept;
+    COROSCOPE_API COROSCOPE_NO_PLT await_start enter() noexcept;
     COROSCOPE_API COROSCOPE_NO_PLT void leave() noexcept;
+    void leave_any() noexcept;
 
-    bool entered_ = false;
-    awaiting before_;  ///< as it was before the await; set by enter()
+    await_start entered_ = await_start::none;
+    awaiting before_;  ///< as it was before the await; set by enter() where it is nested
 };
 
 }  // namespace coroscope::asio

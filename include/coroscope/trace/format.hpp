@@ -181,6 +181,7 @@ enum context_flags : std::uint32_t {
 /// Flags of resume.
 enum resume_flags : std::uint32_t {
     resume_handed_over = 1U << 0,  ///< woken and resumed by one hand-over: wake = resume
+    resume_ready = 1U << 1,  ///< it was ready as soon as it suspended, by itself: wake = suspend
 };
 
 /// Flags of spawn.

@@ -143,12 +143,7 @@ void life_builder::apply(const move& next) {
     const wake handed_over{next.time_ns, next.as_other ? op.task : op.other, op.thread};
     switch (op.kind) {
         case record_kind::spawn: resume(next.time_ns, op.thread, &handed_over); break;
-        case record_kind::resume: {
-            const bool known = (op.value & coroscope::trace::resume_handed_over) != 0;
-            const wake itself{next.time_ns, none, op.thread};
-            resume(next.time_ns, op.thread, known ? &itself : nullptr);
-            break;
-        }
+        case record_kind::resume: resume(op, next.time_ns); break;
         case record_kind::suspend: suspend(next, none); break;
         case record_kind::transfer:
             next.as_other ? resume(next.time_ns, op.thread, &handed_over) : suspend(next, op.other);
@@ -161,6 +156,17 @@ void life_builder::apply(const move& next) {
         case record_kind::awaiting: edge(op.other); break;
         default: break;
     }
+}
+
+void life_builder::resume(const task_op& op, std::int64_t time_ns) {
+    const wake handed_over{time_ns, none, op.thread};
+    if ((op.value & coroscope::trace::resume_handed_over) != 0)
+        return resume(time_ns, op.thread, &handed_over);
+    const bool ready = (op.value & coroscope::trace::resume_ready) != 0;
+    if (!ready || !awaits_ || loaded_.awaits.back().clipped)
+        return resume(time_ns, op.thread, nullptr);
+    const wake by_itself{loaded_.awaits.back().suspend_ns, task_, suspended_on_};
+    resume(time_ns, op.thread, &by_itself);
 }
 
 // The earliest wake of an await: from then on the task was ready. Later ones change nothing.

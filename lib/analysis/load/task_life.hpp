@@ -56,6 +56,7 @@ private:
     void decide_age();
 
     void spawn(const task_op& op);
+    void resume(const task_op& op, std::int64_t time_ns);
     void resume(std::int64_t time_ns, std::uint32_t thread, const wake* seen);
     void suspend(const move& next, std::uint32_t awaited);
     bool late_suspend(const move& next, std::uint32_t awaited);
