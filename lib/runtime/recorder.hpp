@@ -58,6 +58,27 @@ inline void store_word(char* at, std::uint64_t word) noexcept {
     __atomic_signal_fence(__ATOMIC_RELEASE);
 }
 
+/// Takes the place of a record of one unit: in one instruction, where the processor has one, so that a signal
+/// handler that records comes before it or after it. There may be no room: the limit is the caller's to look at.
+[[gnu::always_inline]] inline char* take_unit() noexcept {
+#if defined(__x86_64__)
+    std::uint64_t place = trace::record_unit_bytes;
+    asm volatile("xaddq %0, %1" : "+r"(place), "+m"(this_thread.cursor) : : "cc", "memory");
+    return reinterpret_cast<char*>(place);
+#else
+    char* place = this_thread.cursor;
+    claim(place + trace::record_unit_bytes);
+    return place;
+#endif
+}
+
+/// Where there was none. A handler that recorded meanwhile has moved the cursor on: then nothing is to be done.
+inline void give_unit_back(char* place) noexcept {
+    char* taken = place + trace::record_unit_bytes;
+    __atomic_compare_exchange_n(&this_thread.cursor, &taken, place, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+}
+
 /// The word that makes a record valid. Pairs with the acquire loads of whoever reads an open chunk.
 inline void publish_tag(char* record, std::uint64_t tag) noexcept {
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(record + 8), tag, __ATOMIC_RELEASE);

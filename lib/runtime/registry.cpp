@@ -154,9 +154,14 @@ void select_binding(thread_state& thread, binding& bound, std::uint32_t generati
     thread.cursor = bound.cursor;
 }
 
+// In a signal handler the cursor may stand behind the chunk's end, by a record that the interrupted scope
+// took and has not given back yet.
 bool has_room(const thread_state& thread, const binding& bound, std::size_t bytes) noexcept {
-    return bound.chunk != nullptr && thread.cursor != nullptr &&
-           static_cast<std::size_t>(chunk_end(*bound.owner, bound.chunk) - thread.cursor) >= bytes;
+    if (bound.chunk == nullptr) return false;
+    const auto written =
+        static_cast<std::size_t>(thread.cursor - reinterpret_cast<char*>(bound.chunk));
+    const std::size_t room = bound.owner->store->chunk_bytes();
+    return written <= room && room - written >= bytes;
 }
 
 // After a switch of collection the reader must be told who runs: the next chunk says it.

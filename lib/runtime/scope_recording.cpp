@@ -121,6 +121,12 @@ void record_end(site& where, const void* address, const scope_start& begun, std:
     if (is_observed(*start)) end_observation(*start);
 }
 
+// What was taken at a full chunk's end is given back first.
+[[gnu::noinline]] void end_scope_full(site& where, const scope_start* start, std::uint64_t end, char* taken) noexcept {
+    give_unit_back(taken);
+    end_scope_slow(where, start, end);
+}
+
 observation* observers_of(scope_kind kind) noexcept {
     const bool observed = (load_gate() & gate_observed & ~gate_careful) != 0;
     return observed ? choose_observers(kind) : nullptr;
@@ -176,10 +182,9 @@ void end_scope(site& where, const scope_start* start) noexcept {
         return end_scope_slow(where, start, end);
     if (reinterpret_cast<std::uintptr_t>(start) - this_thread.stack_low >= this_thread.stack_bytes) [[unlikely]]
         return end_scope_slow(where, start, end);
-    char* cursor = this_thread.cursor;
+    char* cursor = take_unit();
     if (cursor >= load_limit()) [[unlikely]]
-        return end_scope_slow(where, start, end);
-    claim(cursor + trace::record_unit_bytes);
+        return end_scope_full(where, start, end, cursor);
     store_word(cursor, begin);
     publish_tag(cursor, __atomic_load_n(&where.tag, __ATOMIC_RELAXED) | (duration << trace::tag_value_shift));
 }

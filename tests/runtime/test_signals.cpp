@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Signal handlers with scopes, in a storm of signals, while the code that they interrupt records.
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+
+#include <sys/time.h>
+
+#include "session_support.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+std::atomic<std::uint64_t> handled{0};
+
+void on_signal(int) {
+    {
+        COROSCOPE("in a handler");
+    }
+    handled.fetch_add(1, std::memory_order_relaxed);
+}
+
+// SIGALRM as often as the system has it, until the end of the block.
+class storm {
+public:
+    storm() {
+        on_signal(0);  // a site's first record takes a lock, which a handler must not
+        handled = 0;
+        struct sigaction action{};
+        action.sa_handler = on_signal;
+        action.sa_flags = SA_RESTART;
+        REQUIRE(::sigaction(SIGALRM, &action, &before_) == 0);
+        const itimerval often{{0, 10}, {0, 10}};
+        REQUIRE(::setitimer(ITIMER_REAL, &often, nullptr) == 0);
+    }
+    storm(const storm&) = delete;
+    storm& operator=(const storm&) = delete;
+    ~storm() {
+        const itimerval never{};
+        ::setitimer(ITIMER_REAL, &never, nullptr);
+        ::sigaction(SIGALRM, &before_, nullptr);
+    }
+
+private:
+    struct sigaction before_{};
+};
+
+task<int> nested(std::uint64_t number) {
+    step(number);
+    co_return 1;
+}
+task<int> outer(std::uint64_t number) { co_return co_await nested(number); }
+
+constexpr std::uint64_t wanted_signals = 3000;
+
+// Works through the storm, and says how much.
+template <class Work>
+std::uint64_t work_in_storm(Work work) {
+    const storm signals;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::uint64_t done = 0;
+    while (handled < wanted_signals && std::chrono::steady_clock::now() < end)
+        for (int i = 0; i < 100; ++i) work(done++);
+    CHECK(handled >= wanted_signals);
+    return done;
+}
+
+}  // namespace
+
+TEST_SUITE("signals") {
+    TEST_CASE("scopes of handlers and of the code that they interrupt are all found, or counted") {
+        profile session{{.all_threads = true, .policy = overflow::wait}};
+        const std::uint64_t done = work_in_storm(step);
+        const analysis::trace trace = load(session.stop());
+        const std::uint64_t lost = trace.health.dropped_newest;
+        CHECK(count_steps(trace) + count(trace, "in a handler") + lost == done + 1 + handled);
+        // A handler that interrupts its thread at the hand-over of a chunk finds it busy.
+        CHECK(lost < wanted_signals / 10);
+        if (count_steps(trace) != done) return;
+        for (const std::string& digits : steps_by_thread(trace)) CHECK(is_whole_sequence(digits));
+    }
+
+    TEST_CASE("tasks that handlers interrupt are whole") {
+        profile session{{.all_threads = true, .policy = overflow::wait}};
+        const std::uint64_t done =
+            work_in_storm([](std::uint64_t number) { sync_wait(outer(number)); });
+        const analysis::trace trace = load(session.stop());
+        if (trace.health.dropped_newest != 0) return;
+        CHECK(count_steps(trace) == done);
+        std::uint64_t ended = 0;
+        for (const analysis::task_info& each : trace.tasks) ended += each.end_ns ? 1U : 0U;
+        CHECK(ended == trace.tasks.size());
+        CHECK(trace.tasks.size() == 2 * done);
+    }
+
+    TEST_CASE("small chunks under a storm damage nothing") {
+        profile session{{.all_threads = true, .policy = overflow::wait, .chunk_bytes = 4096}};
+        const std::uint64_t done = work_in_storm(step);
+        const analysis::trace trace = load(session.stop());
+        CHECK(trace.health.damaged_chunks == 0);
+        CHECK(count_steps(trace) <= done);
+    }
+
+    TEST_CASE("sessions start and stop in a storm on every thread") {
+        std::atomic<bool> stop{false};
+        std::thread other([&] {
+            for (std::uint64_t number = 0; !stop; ++number) step(number);
+        });
+        work_in_storm([](std::uint64_t number) {
+            if (number % 1000 != 0) return step(number);
+            profile session{{.all_threads = true, .limit_bytes = 1U << 20, .chunk_bytes = 4096}};
+            steps(100);
+            load(session.stop());
+        });
+        stop = true;
+        other.join();
+    }
+}
