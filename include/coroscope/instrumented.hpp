@@ -13,13 +13,12 @@
 // The promise is the first member, at offset 0 with its own alignment, so that a
 // coroutine_handle<Promise> made from the frame's address is good: g++ and clang place a promise by
 // its alignment alone. The specialisation of std::coroutine_traits must be seen before the first
-// coroutine of the type. Costs 64 bytes of frame per coroutine and at most 16 per co_await.
+// coroutine of the type. Costs 72 bytes of frame per coroutine and at most 16 per co_await.
 
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <new>
-#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -80,8 +79,8 @@ public:
         if ((task_.flags & over) == detail::task_spawned) detail::destroy_task(task_);
     }
 
-    decltype(auto) get_return_object(std::source_location where = std::source_location::current()) {
-        task_.where = detail::location_address(where);
+    decltype(auto) get_return_object(const void* where = COROSCOPE_DETAIL_HERE) {
+        task_.where = where;
         Promise* promise = &promise_;
 #if defined(__clang__)
         // clang would elide the frame of a coroutine whose end it sees, and put it on the stack of its
@@ -113,10 +112,8 @@ public:
 
     /// Theirs first, where they have one, then ours around the result. A label comes off before.
     template <class Operand>
-    auto await_transform(Operand&& operand,
-                         std::source_location where = std::source_location::current()) {
-        if (detail::load_gate() != 0)
-            task_.await_site = detail::await_site_id(detail::location_address(where));
+    auto await_transform(Operand&& operand, const void* where = COROSCOPE_DETAIL_HERE) {
+        if (detail::load_gate() != 0) task_.await_site = detail::await_site_id(where);
         return transform(static_cast<Operand&&>(operand));
     }
     template <class Operand>
@@ -129,9 +126,8 @@ public:
         requires requires(Promise& promise, Value&& value) {
             promise.yield_value(static_cast<Value&&>(value));
         }
-    auto yield_value(Value&& value, std::source_location where = std::source_location::current()) {
-        if (detail::load_gate() != 0)
-            task_.await_site = detail::await_site_id(detail::location_address(where));
+    auto yield_value(Value&& value, const void* where = COROSCOPE_DETAIL_HERE) {
+        if (detail::load_gate() != 0) task_.await_site = detail::await_site_id(where);
         const auto make = [&]() -> decltype(auto) {
             return promise_.yield_value(static_cast<Value&&>(value));
         };
@@ -169,7 +165,7 @@ private:
                              std::coroutine_handle<instrumented>::from_promise(*this).address());
     }
 
-    Promise promise_;
+    [[no_unique_address]] Promise promise_;
     detail::task_state task_;
 };
 

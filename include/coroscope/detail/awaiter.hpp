@@ -37,8 +37,15 @@ concept is_awaitable = has_member_co_await<Operand> || has_free_co_await<Operand
 template <class Operand>
 using awaiter_of = decltype(get_awaiter(std::declval<Operand>()));
 
+/// An awaiter with nothing in it (std::suspend_always), which is as good as any copy of it.
+template <class Operand>
+concept stateless_awaiter = std::is_empty_v<Operand> && std::is_trivially_copyable_v<Operand> &&
+                            std::is_trivially_move_constructible_v<Operand> &&
+                            !has_member_co_await<Operand> && !has_free_co_await<Operand>;
+
 /// Keeps the awaiter of an operand that lives elsewhere until the end of the await expression.
-/// A member of reference type where the awaiter is the operand or a reference from operator co_await.
+/// A member of reference type where the awaiter is the operand or a reference from operator co_await; nothing where
+/// it is stateless.
 template <class Operand>
 class operand_slot {
 public:
@@ -48,6 +55,16 @@ public:
 
 private:
     awaiter_of<Operand&&> awaiter_;
+};
+
+template <stateless_awaiter Operand>
+class operand_slot<Operand> {
+public:
+    explicit operand_slot(Operand&& operand) noexcept : awaiter_(static_cast<Operand&&>(operand)) {}
+    Operand& awaiter() noexcept { return awaiter_; }
+
+private:
+    [[no_unique_address]] Operand awaiter_;
 };
 
 /// Keeps an awaitable that was made for the await (by the promise's own await_transform or

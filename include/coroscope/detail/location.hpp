@@ -11,6 +11,11 @@ namespace coroscope::detail {
 
 static_assert(sizeof(std::source_location) == sizeof(const void*));
 
+// What std::source_location::current() wraps: where a call stands, as a default argument of type const void*.
+// For functions that a coroutine calls in an await expression, because g++ keeps a place in the frame for every
+// argument of class type.
+#define COROSCOPE_DETAIL_HERE __builtin_source_location()
+
 [[gnu::always_inline]] inline const void*
 location_address(const std::source_location& where) noexcept {
     return std::bit_cast<const void*>(where);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What instrumented coroutines do to heap and stack, printed as a name and a number:
+//   allocations.*   calls of operator new while a thousand children are awaited, by their type
+//   stack.*         bytes of stack between the first and the last of a million awaited children
+// Each in three states: plain, instrumented and recording.
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include <coroscope/coroscope.hpp>
+
+namespace {
+thread_local long allocations = 0;  // of this thread: the session's own threads don't count
+}
+
+void* operator new(std::size_t bytes) {
+    ++allocations;
+    if (void* memory = std::malloc(bytes)) return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
+
+// A lazy coroutine that hands over to its child and back by symmetric transfer.
+template <template <class> class Wrap>
+class [[nodiscard]] chained {
+public:
+    struct promise {
+        struct hand_back {
+            bool await_ready() const noexcept { return false; }
+            std::coroutine_handle<>
+            await_suspend(std::coroutine_handle<promise> ended) const noexcept {
+                return ended.promise().next;
+            }
+            void await_resume() const noexcept {}
+        };
+        chained get_return_object() noexcept {
+            return chained(std::coroutine_handle<promise>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        hand_back final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+        std::coroutine_handle<> next = std::noop_coroutine();
+    };
+    using promise_type = Wrap<promise>;
+
+    explicit chained(std::coroutine_handle<promise> frame) noexcept : frame_(frame) {}
+    chained(chained&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    ~chained() {
+        if (frame_) frame_.destroy();
+    }
+
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiter) const noexcept {
+        frame_.promise().next = awaiter;
+        return frame_;
+    }
+    void await_resume() const noexcept {}
+    void start() const { frame_.resume(); }
+
+private:
+    std::coroutine_handle<promise> frame_;
+};
+
+template <class Promise>
+using as_it_is = Promise;
+using plain = chained<as_it_is>;
+using instrumented = chained<coroscope::instrumented>;
+
+struct stack_extent {
+    std::uintptr_t low = UINTPTR_MAX;
+    std::uintptr_t high = 0;
+};
+
+[[gnu::noinline]] void look(stack_extent& seen) {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    seen.low = here < seen.low ? here : seen.low;
+    seen.high = here > seen.high ? here : seen.high;
+}
+
+// Out of line: clang leaves a frame away whose end it sees.
+template <class Coroutine>
+[[gnu::noinline]] Coroutine child(stack_extent& seen) {
+    look(seen);
+    co_return;
+}
+
+template <class Coroutine>
+[[gnu::noinline]] Coroutine parent(stack_extent& seen, int children) {
+    for (int each = 0; each < children; ++each) co_await child<Coroutine>(seen);
+    look(seen);
+}
+
+template <class Coroutine>
+stack_extent run(int children) {
+    stack_extent seen;
+    parent<Coroutine>(seen, children).start();
+    return seen;
+}
+template <>
+stack_extent run<coroscope::task<>>(int children) {
+    stack_extent seen;
+    coroscope::sync_wait(parent<coroscope::task<>>(seen, children));
+    return seen;
+}
+
+template <class Coroutine>
+void measure(const char* state) {
+    run<Coroutine>(1);  // what happens once has happened
+    const long before = allocations;
+    run<Coroutine>(1000);
+    std::printf("allocations.%s %ld\n", state, allocations - before);
+    const stack_extent seen = run<Coroutine>(1'000'000);
+    std::printf("stack.%s %zu\n", state, static_cast<std::size_t>(seen.high - seen.low));
+}
+
+}  // namespace
+
+int main() {
+    measure<plain>("plain");
+    measure<instrumented>("instrumented");
+    measure<coroscope::task<>>("task");
+    coroscope::profile_options options;
+    options.policy = coroscope::overflow::overwrite_oldest;
+    options.limit_bytes = std::size_t{16} << 20;
+    const coroscope::profile session(options);
+    if (session.status().state != coroscope::session_state::recording) return 1;
+    measure<instrumented>("instrumented.recording");
+    measure<coroscope::task<>>("task.recording");
+}
