@@ -32,6 +32,9 @@ def at_least(bound):
     return (">=", bound)
 
 
+# A peer's floor is ours.
+AHEAD = Budget("≥ 1 × ours", ratio=at_least(1))
+
 # `added` is value - floor. Instructions are counted without those of the plain program.
 BUDGETS = {
     "scope.disabled": Budget("identical object code", value=at_most(0)),
@@ -60,6 +63,17 @@ BUDGETS = {
     "asio.example.callbacks": Budget("≤ 1.25 ×", ratio=at_most(1.25)),
     "asio.example.coroutines": Budget("≤ 1.25 ×", ratio=at_most(1.25)),
     "asio.example.http": Budget("≤ 1.25 ×", ratio=at_most(1.25)),
+    "peer.steady_clock.1": AHEAD,
+    "peer.steady_clock.2": AHEAD,
+    "peer.concurrentqueue.1": AHEAD,
+    "peer.concurrentqueue.2": AHEAD,
+    "peer.lttng.recording.1": AHEAD,
+    "peer.lttng.recording.2": AHEAD,
+    "peer.lttng.inactive": AHEAD,
+    "peer.usdt.inactive": AHEAD,
+    "peer.spdlog.1": AHEAD,
+    "peer.spdlog.2": AHEAD,
+    "peer.asio_tracking": AHEAD,
     "memory.bytes_per_scope": Budget("≤ 16 B", "16 B", whole=at_most(16)),
     "memory.bytes_per_scope.in_frame": Budget("≤ 32 B", whole=at_most(32)),
     "frame.bytes_per_await": Budget("≤ 16 B", value=at_most(16)),

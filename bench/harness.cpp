@@ -99,6 +99,7 @@ void run_bursts(const row& what, start_line& line, samples& result) {
         const double second = per_operation(floor_first ? what.subject : what.floor, what);
         result.floor.push_back(floor_first ? first : second);
         result.subject.push_back(floor_first ? second : first);
+        if (what.settle) what.settle();
         std::this_thread::sleep_for(helper_pause);
     }
 }

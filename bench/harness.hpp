@@ -26,6 +26,8 @@ struct row {
     bool recording = false;
     unsigned threads = 1;
     std::uint64_t operations = 10'000;  ///< per burst
+    void (*settle)() =
+        nullptr;  ///< called between bursts: returns when the subject's data is taken away
 };
 
 struct figure {
@@ -40,7 +42,10 @@ figure measure(const row& what);
 /// For callgrind: that many operations of the subject or of its plain counterpart in counted().
 void count_instructions(const row& what, bool plain, std::uint64_t operations);
 
-/// The rows of each source.
+/// The rows of the program; its main() is the same in all.
+std::vector<row> rows();
+
+/// The rows of each source of bench_hot.
 std::vector<row> scope_rows();
 std::vector<row> await_rows();
 std::vector<row> task_rows();
@@ -60,6 +65,17 @@ template <class Work>
     const std::uint64_t start = counter_ticks();
     work();
     return counter_ticks() - start;
+}
+
+/// The ticks of a loop of that many times `work`, none of which the compiler merges with the next.
+template <class Work>
+[[gnu::always_inline]] inline std::uint64_t repeat(std::uint64_t operations, Work&& work) {
+    return timed([&] {
+        for (std::uint64_t each = 0; each < operations; ++each) {
+            work();
+            clobber();
+        }
+    });
 }
 
 }  // namespace bench

@@ -10,22 +10,15 @@
 
 namespace {
 
-std::vector<bench::row> all_rows() {
-    std::vector<bench::row> rows = bench::scope_rows();
-    for (const auto& more : {bench::await_rows(), bench::task_rows()})
-        rows.insert(rows.end(), more.begin(), more.end());
-    return rows;
-}
-
 int usage() {
-    std::fputs("usage: bench_hot --list | ROW | --count plain|subject ROW OPERATIONS\n", stderr);
+    std::fputs("usage: --list | ROW | --count plain|subject ROW OPERATIONS\n", stderr);
     return 2;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-    const std::vector<bench::row> rows = all_rows();
+    const std::vector<bench::row> rows = bench::rows();
     if (count == 2 && std::string_view(arguments[1]) == "--list") {
         for (const bench::row& each : rows) std::puts(each.name);
         return 0;

@@ -15,16 +15,16 @@ def measure(program, name):
             "whole": round(value), "note": result["note"] or None}
 
 
-def measure_asio(tracked, plain):
+def measure_pair(name, subject, beside, **options):
+    """Two programs that take turns."""
     pairs = []
     lost = 0
     for _ in range(PROCESSES):
-        floor = run_json(plain)
-        ours = run_json(tracked)
-        lost += ours["lost_records"]
-        pairs.append({"value": ours["value"], "floor": floor["value"]})
+        results = run_json(beside, **options), run_json(subject, **options)
+        lost += sum(result["lost_records"] for result in results)
+        pairs.append({"value": results[1]["value"], "floor": results[0]["value"]})
     chosen = middle_process(pairs)
-    row = {"name": "asio.recording", "value": round(chosen["value"], 3), "unit": "ns",
+    row = {"name": name, "value": round(chosen["value"], 3), "unit": "ns",
            "floor": round(chosen["floor"], 3),
            "ratio": round(chosen["value"] / chosen["floor"], 3),
            "added": round(chosen["value"] - chosen["floor"], 3), "instructions": None}
@@ -35,7 +35,7 @@ def rows(folder):
     """(name, how to measure it) of every row here that was built."""
     tracked, plain = folder / "bench_asio_tracked", folder / "bench_asio_plain"
     if tracked.exists() and plain.exists():
-        yield "asio.recording", lambda: measure_asio(str(tracked), str(plain))
+        yield "asio.recording", lambda: measure_pair("asio.recording", str(tracked), str(plain))
     program = str(folder / "bench_once")
     listed = subprocess.run([program, "--list"], check=True, stdout=subprocess.PIPE, text=True)
     for name in listed.stdout.split():

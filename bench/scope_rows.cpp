@@ -20,16 +20,6 @@ void opaque() {
     clobber();
 }
 
-template <class Work>
-[[gnu::always_inline]] inline std::uint64_t repeat(std::uint64_t operations, Work&& work) {
-    return timed([&] {
-        for (std::uint64_t each = 0; each < operations; ++each) {
-            work();
-            clobber();
-        }
-    });
-}
-
 std::uint64_t empty_loop(std::uint64_t operations) {
     return repeat(operations, [] {});
 }

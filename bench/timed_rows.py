@@ -11,11 +11,12 @@ import tempfile
 PROCESSES = 5
 COUNTED_OPERATIONS = 20440  # ten full chunks of scopes
 COUNTED_FUNCTION = "bench::(anonymous namespace)::counted*"
-COUNTED = re.compile(r"(scope|await|task|observer)\..*(inactive|recording|shared|none|noop|sampled)(?!.*\.2$)")
+COUNTED = re.compile(r"(?!.*\.2$)(?!peer\.lttng\.recording)"
+                     r"(peer\.|(scope|await|task|observer)\..*(inactive|recording|shared|none|noop|sampled))")
 
 
-def run_json(*command):
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+def run_json(*command, **options):
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **options)
     return json.loads(done.stdout)
 
 

@@ -182,14 +182,14 @@ want() {
     [[ -n $missing ]] || return 0
     mapfile -t packages < <(cut -f 1 <<<"${missing//@/$(boost_version)}" | sort -u)
     if [[ $EUID -ne 0 ]] && ! has_tool sudo; then
-        say "without ${packages[*]}: not root and no sudo; their tests are left out"
+        say "without ${packages[*]}: not root and no sudo; what needs them is left out"
     elif plan=$(resolved_plan "${packages[@]}" 2>/dev/null) && announce "$plan" "${packages[@]}" &&
         apt_install "${packages[@]}"; then
         # shellcheck disable=SC2034
         packages_installed=yes
         hash -r
     else
-        say "without ${packages[*]}: apt can't install them; their tests are left out"
+        say "without ${packages[*]}: apt can't install them; what needs them is left out"
     fi
 }
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Peers on the loop that our scopes are measured on, the floor being ours: the ratio is how much more the
+peer costs. A peer that was not built is named with what it needs."""
+
+import contextlib
+import subprocess
+
+import lttng_session
+import timed_rows
+from once_rows import measure_pair
+
+
+class Peer:
+    def __init__(self, program, needs, *rows):
+        self.program = "peers/bench_peer_" + program
+        self.needs = needs
+        self.rows = rows
+
+
+PEERS = [
+    Peer("steady_clock", "", "peer.steady_clock.1", "peer.steady_clock.2"),
+    Peer("concurrentqueue", "", "peer.concurrentqueue.1", "peer.concurrentqueue.2"),
+    Peer("usdt", "sys/sdt.h (systemtap-sdt-dev)", "peer.usdt.inactive"),
+    Peer("lttng", "LTTng-UST (liblttng-ust-dev)", "peer.lttng.inactive",
+         "peer.lttng.recording.1", "peer.lttng.recording.2"),
+    Peer("spdlog", "spdlog (libspdlog-dev)", "peer.spdlog.1", "peer.spdlog.2"),
+]
+ASIO = Peer("asio_tracking", "Boost.Asio with coroutines", "peer.asio_tracking")
+
+
+def skipped(name, why):
+    return {"name": name, "value": None, "unit": None, "floor": None, "ratio": None,
+            "instructions": None, "note": f"skipped: {why}", "void": True}
+
+
+def measure_lttng(program, name):
+    """Under a session of LTTng's, which no other row's program must see."""
+    if not lttng_session.available():
+        return skipped(name, "needs lttng and lttng-sessiond (lttng-tools)")
+    with contextlib.ExitStack() as block:
+        session = block.enter_context(lttng_session.recording())
+        row = timed_rows.measure(program, name)
+        lost = session.discarded()
+    return timed_rows.void_if_lost(row, lost)
+
+
+def measure(folder, peer, name):
+    program = folder / peer.program
+    if not program.exists():
+        return skipped(name, f"needs {peer.needs}")
+    if name.startswith("peer.lttng.recording"):
+        return measure_lttng(str(program), name)
+    return timed_rows.measure(str(program), name)
+
+
+def measure_asio(folder):
+    """Asio's own tracking writes lines to stderr, which is /dev/null here."""
+    stock, ours = folder / ASIO.program, folder / "bench_asio_tracked"
+    if not stock.exists():
+        return skipped(ASIO.rows[0], f"needs {ASIO.needs}")
+    return measure_pair(ASIO.rows[0], str(stock), str(ours), stderr=subprocess.DEVNULL)
+
+
+def rows(folder):
+    """(name, how to measure it) of every peer, built or not."""
+    for peer in PEERS:
+        for name in peer.rows:
+            yield name, lambda peer=peer, name=name: measure(folder, peer, name)
+    yield ASIO.rows[0], lambda: measure_asio(folder)
