@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a trace says, as lines that do not depend on how the analysis orders or renders things.
+
+#include <string>
+
+#include <coroscope/analysis/model.hpp>
+
+namespace coroscope::test {
+
+/// One line per label, spawn site, await site, text and total, sorted; times in nanoseconds.
+std::string describe(const analysis::trace& loaded);
+
+}  // namespace coroscope::test

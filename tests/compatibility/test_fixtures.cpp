@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Traces of every version of the format that was ever released say what they said when they were recorded.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <coroscope/analysis/load.hpp>
+#include <coroscope/trace/format.hpp>
+#include <coroscope/trace/reader.hpp>
+
+#include "describe.hpp"
+
+namespace {
+
+using namespace coroscope;
+
+const std::filesystem::path fixtures = COROSCOPE_FIXTURES;
+
+std::string text_of(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::filesystem::path folder_of(unsigned version) {
+    return fixtures / ("v" + std::to_string(version));
+}
+
+}  // namespace
+
+TEST_SUITE("traces of earlier versions") {
+    TEST_CASE("say what they said when they were recorded, packed or not") {
+        for (unsigned version = 1; version <= trace::format_version; ++version) {
+            for (const char* name : {"recorded", "built"}) {
+                const std::string expected =
+                    text_of(folder_of(version) / (std::string(name) + ".txt"));
+                REQUIRE(expected.size() > 100);
+                for (const char* form : {".cst", ".packed.cst"}) {
+                    const std::filesystem::path file =
+                        folder_of(version) / (std::string(name) + form);
+                    CAPTURE(file);
+                    const auto loaded = analysis::load(file);
+                    REQUIRE(loaded);
+                    CHECK(test::describe(*loaded) == expected);
+                }
+            }
+        }
+    }
+
+    TEST_CASE("there are fixtures of the version that is written now, in that version") {
+        const auto read = trace::reader::open(folder_of(trace::format_version) / "recorded.cst");
+        REQUIRE(read);
+        CHECK(read->header().version == trace::format_version);
+    }
+}
