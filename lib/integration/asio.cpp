@@ -93,14 +93,14 @@ void create_operation(operation_state& created, const char* type, const char* op
     suspension& begun = here.suspending;
     const frame* const inside = here.inner;
     operation_facts facts;
-    char* const at = this_thread.cursor;
+    char* at = nullptr;
     if (!names_plain_await(begun, inside) ||
         !recent_operations::find(type, operation, begun.location, facts) || facts.timer ||
-        at >= load_limit()) [[unlikely]]
+        !find_place(at, long_record_bytes)) [[unlikely]]
         return create_any(created, type, operation);
     here.await_begins = await_start::none;
-    write_record(at, begun.ticks, make_tag(record_kind::suspend, facts.site, 0), begun.task,
-                 task_of(begun.before.mark));
+    fill_record(at, begun.ticks, make_tag(record_kind::suspend, facts.site, 0), begun.task,
+                task_of(begun.before.mark));
     created.task = begun.task;
     created.wake = created.waker = created.carried = 0;
     created.serial = inside->created.serial;

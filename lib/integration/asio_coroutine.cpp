@@ -104,7 +104,7 @@ constexpr std::uint8_t running_state = detail::task_started | detail::task_insta
     } else {
         const bool recording = load_gate() != 0;
         const std::uint64_t ticks = recording ? now() : 0;
-        if (recording && !knows(suspended.announced)) reserve_for(suspended);
+        if (recording && !detail::knows(suspended.announced)) reserve_for(suspended);
         leave(suspended, inside, ticks);
     }
 }
@@ -142,19 +142,20 @@ void suspend(tracked_task& suspended) noexcept {
 
 void resume(tracked_task& resumed) noexcept {
     frame* const inside = here.inner;
-    char* at = this_thread.cursor;
-    if (inside == nullptr || at >= load_limit() || !is_plain(resumed, suspended_state) ||
-        !is_woken(inside->created, resumed)) [[unlikely]]
+    char* at = nullptr;
+    if (inside == nullptr || !is_plain(resumed, suspended_state) ||
+        !is_woken(inside->created, resumed) ||
+        !find_place(at, inside->wake != 0 ? 2 * long_record_bytes : long_record_bytes)) [[unlikely]]
         return resume_any(resumed);
     const std::uint64_t ticks = detail::counter_ticks();
     if (inside->wake != 0) {
-        write_wake(at, inside->wake, inside->waker, resumed.task);
+        fill_wake(at, inside->wake, inside->waker, resumed.task);
         inside->wake = 0;
-        at += 32;
+        at += long_record_bytes;
     }
-    write_record(at, ticks,
-                 make_tag(record_kind::resume, 0, inside->created.ready ? trace::resume_ready : 0U),
-                 resumed.task, task_of(this_thread.mark));
+    const std::uint32_t flags = inside->created.ready ? trace::resume_ready : 0U;
+    fill_record(at, ticks, make_tag(record_kind::resume, 0, flags), resumed.task,
+                task_of(this_thread.mark));
     inside->created = {};
     ++inside->depth;
     resumed.before = detail::current_resumer();
@@ -242,8 +243,9 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker,
         const std::uint64_t ticks = now();
         if (char* at = reserve_for(entered)) {
             if (wake != 0) {
-                write_wake(at, wake, waker, entered.task);
-                at += 32;
+                claim(at + long_record_bytes);
+                fill_wake(at, wake, waker, entered.task);
+                at += long_record_bytes;
             }
             write_record(at, ticks, make_tag(record_kind::resume, 0, flags), entered.task,
                          task_of(entered.before.mark));

@@ -51,36 +51,26 @@ void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t tic
                  std::uint32_t site, std::uint32_t flags, std::uint64_t parent,
                  std::uint64_t carried) noexcept;
 
-inline bool knows(std::uint16_t announced) noexcept {
-    return announced == static_cast<std::uint16_t>(this_thread.bound_session);
-}
-
-/// Something records here and nothing else takes part: what the short ways are for.
-inline bool only_records(std::int32_t gate) noexcept {
-    return (gate & ~(detail::gate_local | detail::gate_global)) == 0 && gate != 0;
-}
-
 /// May this transition of the task go the short way? `before`: its flags, which tell whether it runs.
 inline bool is_plain(const tracked_task& task, unsigned before) noexcept {
     constexpr unsigned mask = detail::task_started | detail::task_installed | detail::task_finished;
-    return (task.flags & mask) == before && only_records(load_gate()) && knows(task.announced) &&
-           task.carried == this_thread.carried && here.suspending.task == 0;
+    return (task.flags & mask) == before && detail::is_plain(task) && here.suspending.task == 0;
 }
 
 /// A place for records about a task; one that is older than the session is announced first.
 inline char* reserve_for(tracked_task& about) noexcept {
     char* at = reserve();
-    if (at == nullptr || knows(about.announced)) [[likely]]
+    if (at == nullptr || detail::knows(about.announced)) [[likely]]
         return at;
     write_spawn(about.task, about.announced, 0, 0, trace::spawn_adopted, 0, about.carried);
     return reserve();
 }
 
-/// `waker`: the mark of whoever woke the task.
-inline void write_wake(char* at, std::uint64_t ticks, std::uint64_t waker,
-                       std::uint64_t task) noexcept {
+/// In a place that was taken for it. `waker`: the mark of whoever woke the task.
+inline void fill_wake(char* at, std::uint64_t ticks, std::uint64_t waker,
+                      std::uint64_t task) noexcept {
     const std::uint64_t thread = waker & detail::mark_thread_mask;
-    write_record(at, ticks, make_tag(record_kind::wake, 0, thread), task, task_of(waker));
+    fill_record(at, ticks, make_tag(record_kind::wake, 0, thread), task, task_of(waker));
 }
 
 /// The task runs on this thread from here on; `wake` ticks (0: unknown) and `waker` say since when it could, or

@@ -10,8 +10,26 @@
 #include <coroscope/trace/format.hpp>
 
 #include "devices.hpp"
+#include "live_transitions.hpp"
 
 namespace coroscope::detail {
+
+/// Does the session that records here know of this?
+[[gnu::always_inline]] inline bool knows(std::uint16_t announced) noexcept {
+    return announced == static_cast<std::uint16_t>(this_thread.bound_session);
+}
+
+/// May a transition of the task go the short way (task_transitions.cpp)?
+[[gnu::always_inline]] inline bool is_plain(const task_state& task) noexcept {
+    return runtime::only_records(load_gate()) && knows(task.announced) &&
+           task.carried == this_thread.carried;
+}
+
+/// The same of a task that takes part in the transition of another for which it holds.
+[[gnu::always_inline]] inline bool is_plain_beside(const task_state& task,
+                                                   const task_state& other) noexcept {
+    return task.announced == other.announced && task.carried == other.carried;
+}
 
 /// Writes one transition of a task that runs on this thread or is about to; announces it if need be.
 void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id,

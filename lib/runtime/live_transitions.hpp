@@ -17,6 +17,11 @@ namespace coroscope::runtime {
     return (gate & (detail::gate_live | detail::gate_devices | detail::gate_careful)) != 0;
 }
 
+/// Does something record here, and nothing else take part?
+[[gnu::always_inline]] inline bool only_records(std::int32_t gate) noexcept {
+    return (gate & ~(detail::gate_local | detail::gate_global)) == 0 && gate != 0;
+}
+
 enum class task_transition : std::uint8_t { spawn, resume, suspend, finish };
 
 /// Called at each transition, wherever it happens. `other`: the parent of a spawned task; `site`: the spawn's or the

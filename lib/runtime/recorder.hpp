@@ -58,25 +58,33 @@ inline void store_word(char* at, std::uint64_t word) noexcept {
     __atomic_signal_fence(__ATOMIC_RELEASE);
 }
 
-/// Takes the place of a record of one unit: in one instruction, where the processor has one, so that a signal
-/// handler that records comes before it or after it. There may be no room: the limit is the caller's to look at.
-[[gnu::always_inline]] inline char* take_unit() noexcept {
+/// Takes a place of that many bytes, at most guaranteed_bytes: in one instruction, where the processor has one, so that
+/// a signal handler that records comes before it or after it. There may be no room: the limit is the caller's to look at.
+[[gnu::always_inline]] inline char* take_place(std::uint64_t bytes) noexcept {
 #if defined(__x86_64__)
-    std::uint64_t place = trace::record_unit_bytes;
-    asm volatile("xaddq %0, %1" : "+r"(place), "+m"(this_thread.cursor) : : "cc", "memory");
-    return reinterpret_cast<char*>(place);
+    asm volatile("xaddq %0, %1" : "+r"(bytes), "+m"(this_thread.cursor) : : "cc", "memory");
+    return reinterpret_cast<char*>(bytes);
 #else
     char* place = this_thread.cursor;
-    claim(place + trace::record_unit_bytes);
+    claim(place + bytes);
     return place;
 #endif
 }
 
 /// Where there was none. A handler that recorded meanwhile has moved the cursor on: then nothing is to be done.
-inline void give_unit_back(char* place) noexcept {
-    char* taken = place + trace::record_unit_bytes;
+inline void give_place_back(char* place, std::uint64_t bytes) noexcept {
+    char* taken = place + bytes;
     __atomic_compare_exchange_n(&this_thread.cursor, &taken, place, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
+}
+
+/// The same for whoever goes another way where the chunk is full: false, and nothing is taken.
+[[gnu::always_inline]] inline bool find_place(char*& place, std::uint64_t bytes) noexcept {
+    place = take_place(bytes);
+    if (place < load_limit()) [[likely]]
+        return true;
+    give_place_back(place, bytes);
+    return false;
 }
 
 /// The word that makes a record valid. Pairs with the acquire loads of whoever reads an open chunk.
@@ -91,14 +99,22 @@ inline void publish_tag(char* record, std::uint64_t tag) noexcept {
     publish_tag(at, tag);
 }
 
-[[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first, std::uint64_t tag,
-                                                std::uint64_t third,
-                                                std::uint64_t fourth) noexcept {
-    claim(at + 32);
+constexpr std::uint64_t long_record_bytes = 32;
+
+/// In a place that was taken for it.
+[[gnu::always_inline]] inline void fill_record(char* at, std::uint64_t first, std::uint64_t tag,
+                                               std::uint64_t third, std::uint64_t fourth) noexcept {
     store_word(at, first);
     store_word(at + 16, third);
     store_word(at + 24, fourth);
     publish_tag(at, tag);
+}
+
+[[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first, std::uint64_t tag,
+                                                std::uint64_t third,
+                                                std::uint64_t fourth) noexcept {
+    claim(at + long_record_bytes);
+    fill_record(at, first, tag, third, fourth);
 }
 
 /// Writes a record with text behind it: a label, arguments, an attribute. Text beyond payload_limit is cut,

@@ -123,7 +123,7 @@ void record_end(site& where, const void* address, const scope_start& begun, std:
 
 // What was taken at a full chunk's end is given back first.
 [[gnu::noinline]] void end_scope_full(site& where, const scope_start* start, std::uint64_t end, char* taken) noexcept {
-    give_unit_back(taken);
+    give_place_back(taken, trace::record_unit_bytes);
     end_scope_slow(where, start, end);
 }
 
@@ -182,7 +182,7 @@ void end_scope(site& where, const scope_start* start) noexcept {
         return end_scope_slow(where, start, end);
     if (reinterpret_cast<std::uintptr_t>(start) - this_thread.stack_low >= this_thread.stack_bytes) [[unlikely]]
         return end_scope_slow(where, start, end);
-    char* cursor = take_unit();
+    char* cursor = take_place(trace::record_unit_bytes);
     if (cursor >= load_limit()) [[unlikely]]
         return end_scope_full(where, start, end, cursor);
     store_word(cursor, begin);

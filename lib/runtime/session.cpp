@@ -107,7 +107,9 @@ void fill_header(trace::file_header& header, const profile_options& options) noe
 }
 
 void go_live(session& slot, const profile_options& options, chunk_store* store) noexcept {
-    const std::uint32_t generation = ++last_generation;
+    // What stands for a session in 16 bits is never zero, which is said by tasks that none knows.
+    if ((++last_generation & 0xffff) == 0) ++last_generation;
+    const std::uint32_t generation = last_generation;
     slot.store = store;
     slot.devices.store(false, std::memory_order_relaxed);
     slot.record_arguments.store(options.record_arguments, std::memory_order_relaxed);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The recording half of task transitions. Each function writes one record on the thread where the
-// transition happens; a task that the session does not know yet is announced first.
-
 #include <coroscope/detail/location.hpp>
 #include <coroscope/detail/task_state.hpp>
 
@@ -10,7 +7,9 @@
 #include "frames.hpp"
 #include "live_transitions.hpp"
 #include "observer_registry.hpp"
+#include "recent_sites.hpp"
 #include "recorder.hpp"
+#include "task_recording.hpp"
 
 namespace coroscope::detail {
 
@@ -18,44 +17,30 @@ namespace {
 
 using namespace runtime;
 
-constexpr std::uint64_t id_block = 1024;
 constinit std::atomic<std::uint64_t> next_id_block{0};
 
-// The sites of one kind that were asked for last, by address: address (48 bits) | id (16 bits) in one word.
-constexpr std::size_t recent_slots = 256;
 template <site_kind Kind>
-constinit std::atomic<std::uint64_t> recent_sites[recent_slots];
-
-template <site_kind Kind>
-[[gnu::noinline]] std::uint32_t look_up_site(const void* location,
-                                             std::atomic<std::uint64_t>& recent) noexcept {
+[[gnu::noinline]] std::uint32_t look_up_site(const void* location) noexcept {
     site* where = intern_location(location, Kind);
     const std::uint32_t id = where == nullptr ? 0 : site_id(*where);
-    if (id < 1U << 16)
-        recent.store(reinterpret_cast<std::uintptr_t>(location) << 16 | id,
-                     std::memory_order_relaxed);
+    recent_sites<Kind>::keep(location, id);
     return id;
 }
 
 template <site_kind Kind>
-[[gnu::always_inline]] inline std::uint32_t recent_site_id(const void* location) noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(location);
-    std::atomic<std::uint64_t>& recent = recent_sites<Kind>[address / sizeof(void*) % recent_slots];
-    const std::uint64_t entry = recent.load(std::memory_order_relaxed);
-    if (entry >> 16 == address << 16 >> 16) [[likely]]
-        return static_cast<std::uint32_t>(entry & 0xffff);
-    return look_up_site<Kind>(location, recent);
+[[gnu::always_inline]] inline std::uint32_t site_id_at(const void* location) noexcept {
+    std::uint32_t id = 0;
+    return recent_sites<Kind>::find(location, id) ? id : look_up_site<Kind>(location);
 }
 
 std::uint32_t site_id_of(site* where) noexcept { return where == nullptr ? 0 : site_id(*where); }
 
 }  // namespace
 
-// A location of null is kept like any other: its entry is an empty slot, id 0.
 std::uint32_t spawn_site_id(const task_state& task) noexcept {
     if (task.where == nullptr && (task.flags & task_fiber) != 0) [[unlikely]]
         return site_id_of(intern_operation("", "fiber"));
-    return recent_site_id<site_kind::coroutine>(task.where);
+    return site_id_at<site_kind::coroutine>(task.where);
 }
 
 namespace {
@@ -97,9 +82,7 @@ void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t 
     return at;
 }
 
-std::uint32_t end_flags(const task_state& task) noexcept {
-    return (task.flags & task_exception) != 0 ? trace::finish_exception : 0U;
-}
+}  // namespace
 
 std::uint64_t record_spawn(task_state& task, bool started) noexcept {
     const std::uint64_t ticks = now();
@@ -178,8 +161,6 @@ void record_destroyed(task_state& task) noexcept {
                      task_of(this_thread.mark));
 }
 
-}  // namespace
-
 void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id,
                        std::uint32_t value, std::uint64_t other) noexcept {
     const std::uint64_t ticks = now();
@@ -189,158 +170,15 @@ void record_transition(task_state& task, trace::record_kind kind, std::uint32_t 
 
 std::uint64_t refill_task_ids() noexcept {
     const std::uint64_t first =
-        next_id_block.fetch_add(1, std::memory_order_relaxed) * id_block + 1;
+        next_id_block.fetch_add(1, std::memory_order_relaxed) * task_id_block + 1;
     this_thread.next_task = first + 1;
     return first;
 }
 
 std::uint32_t await_site_id(const void* location) noexcept {
-    return recent_site_id<site_kind::await>(location);
+    return site_id_at<site_kind::await>(location);
 }
 std::uint32_t await_site_id(site& label) noexcept { return site_id(label); }
-
-void spawn_active(task_state& task, bool started) noexcept {
-    task.carried = retain_carried(this_thread.carried);
-    task.parent |= task_of(this_thread.mark) << mark_thread_bits;
-    if (task.task == 0) task.task = new_task_id();
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show_spawn(task, started);
-    task.before.mark = is_recording(gate) ? record_spawn(task, started) : 0;
-    if (!started) return;
-    task.before = current_resumer();
-    install_task(task);
-}
-
-namespace {
-
-// Word by word: copied as one vector it would wait for the words that were stored just before.
-[[gnu::always_inline]] inline void copy_resumer(resumer& to, const resumer& from) noexcept {
-    to.mark = from.mark;
-    to.carried = from.carried;
-    to.frame = from.frame;
-}
-[[gnu::always_inline]] inline void save_resumer(resumer& to) noexcept {
-    to.mark = this_thread.mark;
-    to.carried = this_thread.carried;
-    to.frame = this_thread.frame;
-}
-
-// What the thread goes back to when the task leaves it: a task that was not installed, because
-// nothing recorded when it was resumed, leaves things as they are.
-[[gnu::always_inline]] inline void take_leave(const task_state& task, resumer& before) noexcept {
-    if ((task.flags & task_installed) != 0) {
-        copy_resumer(before, task.before);
-    } else {
-        save_resumer(before);
-        before.carried = carried_session(before.carried);  // it was entered without attributes
-    }
-}
-
-}  // namespace
-
-void suspend_active(task_state& task, departure& leaving) noexcept {
-    take_leave(task, leaving.before);
-    if (task.task == 0) task.task = new_task_id();
-    keep_carried(task.carried, this_thread.carried);
-    set_flags(task, 0, task_installed);
-    task.suspended = true;
-    this_thread.frame = nullptr;  // it may be gone by the time that something asks for it
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show(task, async_state::suspended, task.await_site);
-    leaving.ticks = is_recording(gate) ? record_suspend(task, leaving.before.mark) : 0;
-    task.before.mark = leaving.ticks;
-}
-
-void cancel_active(task_state& task, const resumer& before) noexcept {
-    task.before = before;
-    install_task(task);
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show(task, async_state::running, task.await_site);
-    if (is_recording(gate)) record_cancel(task);
-}
-
-void resume_active(task_state& task) noexcept {
-    task.suspended = false;
-    if ((task.flags & task_entered) != 0) return set_flags(task, 0, task_entered);
-    const std::uint64_t suspended_at = task.before.mark;
-    set_flags(task, task_started);
-    save_resumer(task.before);
-    if (task.task == 0) task.task = new_task_id();
-    // The task's session first, the task itself last: a chunk that the record opens names what ran
-    // before it.
-    if (this_thread.carried != task.carried) [[unlikely]]
-        rebind(task.carried);
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show(task, async_state::running, task.await_site);
-    if (is_recording(gate)) record_resume(task, suspended_at);
-    install_task(task);
-}
-
-void finish_active(task_state& task, departure& leaving) noexcept {
-    take_leave(task, leaving.before);
-    if (task.task == 0) task.task = new_task_id();
-    this_thread.frame = nullptr;
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show_end(task);
-    leaving.ticks = is_recording(gate) ? record_finish(task, leaving.before.mark) : 0;
-    drop_carried(task.carried);
-}
-
-void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
-    take_leave(awaiter, awaited.before);
-    if (awaiter.task == 0) awaiter.task = new_task_id();
-    keep_carried(awaiter.carried, this_thread.carried);
-    set_flags(awaiter, 0, task_installed);
-    awaiter.suspended = true;
-    set_flags(awaited, task_entered | task_started);
-    if (awaited.task == 0) awaited.task = new_task_id();
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show_transfer(awaiter, awaited);
-    awaiter.before.mark = is_recording(gate) ? record_transfer(awaiter, awaited) : 0;
-    install_task(awaited);
-}
-
-void finish_transfer_active(task_state& finished, task_state& resumed) noexcept {
-    take_leave(finished, resumed.before);
-    if (finished.task == 0) finished.task = new_task_id();
-    if (resumed.task == 0) resumed.task = new_task_id();
-    set_flags(resumed, task_entered | task_started);
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show_hand_back(finished, resumed);
-    if (is_recording(gate)) record_finish_transfer(finished, resumed);
-    drop_carried(finished.carried);
-    install_task(resumed);
-}
-
-void destroy_active(task_state& task) noexcept {
-    if (task.task == 0) task.task = new_task_id();
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show_end(task);
-    if (is_recording(gate)) record_destroyed(task);
-    drop_carried(task.carried);
-    // One that is suspended has been left, or will be by whoever destroys it from its await_suspend.
-    if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);
-}
-
-void restore(const resumer& before) noexcept {
-    go_on_with(before.mark, before.carried, before.frame);
-}
-
-void rebind(std::uint64_t carried) noexcept {
-    const bool same_session = carried_session(this_thread.carried) == carried_session(carried);
-    this_thread.carried = carried;
-    if (!same_session) update_gate(this_thread);
-    if (contexts_carry_observers()) [[unlikely]]
-        look_for_carried_observers();
-}
 
 }  // namespace coroscope::detail
 

@@ -97,13 +97,18 @@ inline void locate_frame(task_state& task, const void* frame) noexcept {
     if (this_thread.new_frame == frame && units <= 0xfff) task.parent |= units << 8;
 }
 
+/// Has the thread used its block of ids?
+inline constexpr std::uint64_t task_id_block = 1024;
+[[gnu::always_inline]] inline bool out_of_task_ids() noexcept {
+    return this_thread.next_task % task_id_block == 0;
+}
+
 /// A fresh task id, unique in the process. From a per-thread block; refills it at its end.
 COROSCOPE_API std::uint64_t refill_task_ids() noexcept;
 [[gnu::always_inline]] inline std::uint64_t new_task_id() noexcept {
-    constexpr std::uint64_t block = 1024;
-    const std::uint64_t id = this_thread.next_task;
-    if (id % block == 0) [[unlikely]]
+    if (out_of_task_ids()) [[unlikely]]
         return refill_task_ids();
+    const std::uint64_t id = this_thread.next_task;
     this_thread.next_task = id + 1;
     return id;
 }
@@ -190,10 +195,12 @@ COROSCOPE_CONTEXT_SWITCH void spawn_task(task_state& task, bool started) noexcep
 
 /// The task runs on this thread from now on.
 COROSCOPE_CONTEXT_SWITCH void resume_task(task_state& task) noexcept {
-    if ((task.flags & task_entered) != 0 || needs_context(task)) [[unlikely]]
+    task.suspended = false;
+    if ((task.flags & task_entered) != 0) [[unlikely]]
+        return set_flags(task, 0, task_entered);
+    if (needs_context(task)) [[unlikely]]
         return resume_active(task);
     if ((task.flags & task_started) == 0) set_flags(task, task_started);
-    task.suspended = false;
 }
 
 /// The task has run to its end (final suspension). False where that is quiet, as above.

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The transitions of tasks where something records or a context is carried. Most are alike: of a task that
+// the session knows, under that session and nothing else, on a thread that carries what the task carries. They go
+// a short way, which tests for these things and, before it has changed anything, calls the general function
+// where one of them is different: so nothing needs to be kept over a call.
+
+#include <coroscope/detail/task_state.hpp>
+
+#include "attribute_nodes.hpp"
+#include "frames.hpp"
+#include "live_transitions.hpp"
+#include "observer_registry.hpp"
+#include "recent_sites.hpp"
+#include "recorder.hpp"
+#include "task_recording.hpp"
+
+namespace coroscope::detail {
+
+namespace {
+
+using namespace runtime;
+
+// Word by word: copied as one vector it would wait for the words that were stored just before.
+[[gnu::always_inline]] inline void copy_resumer(resumer& to, const resumer& from) noexcept {
+    to.mark = from.mark;
+    to.carried = from.carried;
+    to.frame = from.frame;
+}
+[[gnu::always_inline]] inline void save_resumer(resumer& to) noexcept {
+    to.mark = this_thread.mark;
+    to.carried = this_thread.carried;
+    to.frame = this_thread.frame;
+}
+
+// What the thread goes back to when the task leaves it: a task that was not installed, because
+// nothing recorded when it was resumed, leaves things as they are.
+[[gnu::always_inline]] inline void take_leave(const task_state& task, resumer& before) noexcept {
+    if ((task.flags & task_installed) != 0) {
+        copy_resumer(before, task.before);
+    } else {
+        save_resumer(before);
+        before.carried = carried_session(before.carried);  // it was entered without attributes
+    }
+}
+
+bool is_installed(const task_state& task) noexcept { return (task.flags & task_installed) != 0; }
+
+constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carried >> 32 != 0; }
+
+// Runs the task from here on; the thread carries what it carries.
+[[gnu::always_inline]] inline void run(task_state& task) noexcept {
+    run_on(task.task << mark_thread_bits, &task);
+}
+
+[[gnu::noinline]] void spawn_any(task_state& task, bool started) noexcept {
+    task.carried = retain_carried(this_thread.carried);
+    task.parent |= task_of(this_thread.mark) << mark_thread_bits;
+    if (task.task == 0) task.task = new_task_id();
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show_spawn(task, started);
+    task.before.mark = is_recording(gate) ? record_spawn(task, started) : 0;
+    if (!started) return;
+    task.before = current_resumer();
+    install_task(task);
+}
+
+[[gnu::noinline]] void suspend_any(task_state& task, departure& leaving) noexcept {
+    take_leave(task, leaving.before);
+    if (task.task == 0) task.task = new_task_id();
+    keep_carried(task.carried, this_thread.carried);
+    set_flags(task, 0, task_installed);
+    task.suspended = true;
+    this_thread.frame = nullptr;  // it may be gone by the time that something asks for it
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show(task, async_state::suspended, task.await_site);
+    leaving.ticks = is_recording(gate) ? record_suspend(task, leaving.before.mark) : 0;
+    task.before.mark = leaving.ticks;
+}
+
+[[gnu::noinline]] void resume_any(task_state& task) noexcept {
+    task.suspended = false;
+    if ((task.flags & task_entered) != 0) return set_flags(task, 0, task_entered);
+    const std::uint64_t suspended_at = task.before.mark;
+    set_flags(task, task_started);
+    save_resumer(task.before);
+    if (task.task == 0) task.task = new_task_id();
+    // The task's session first, the task itself last: a chunk that the record opens names what ran
+    // before it.
+    if (this_thread.carried != task.carried) [[unlikely]]
+        rebind(task.carried);
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show(task, async_state::running, task.await_site);
+    if (is_recording(gate)) record_resume(task, suspended_at);
+    install_task(task);
+}
+
+[[gnu::noinline]] void finish_any(task_state& task, departure& leaving) noexcept {
+    take_leave(task, leaving.before);
+    if (task.task == 0) task.task = new_task_id();
+    this_thread.frame = nullptr;
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show_end(task);
+    leaving.ticks = is_recording(gate) ? record_finish(task, leaving.before.mark) : 0;
+    drop_carried(task.carried);
+}
+
+[[gnu::noinline]] void transfer_any(task_state& awaiter, task_state& awaited) noexcept {
+    take_leave(awaiter, awaited.before);
+    if (awaiter.task == 0) awaiter.task = new_task_id();
+    keep_carried(awaiter.carried, this_thread.carried);
+    set_flags(awaiter, 0, task_installed);
+    awaiter.suspended = true;
+    set_flags(awaited, task_entered | task_started);
+    if (awaited.task == 0) awaited.task = new_task_id();
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show_transfer(awaiter, awaited);
+    awaiter.before.mark = is_recording(gate) ? record_transfer(awaiter, awaited) : 0;
+    install_task(awaited);
+}
+
+[[gnu::noinline]] void finish_transfer_any(task_state& finished, task_state& resumed) noexcept {
+    take_leave(finished, resumed.before);
+    if (finished.task == 0) finished.task = new_task_id();
+    if (resumed.task == 0) resumed.task = new_task_id();
+    set_flags(resumed, task_entered | task_started);
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show_hand_back(finished, resumed);
+    if (is_recording(gate)) record_finish_transfer(finished, resumed);
+    drop_carried(finished.carried);
+    install_task(resumed);
+}
+
+// Has just been created where something records, by someone without attributes, at a place that was seen before?
+[[gnu::always_inline]] inline bool is_plain_spawn(const task_state& task,
+                                                  std::uint32_t& site) noexcept {
+    return only_records(load_gate()) && !carries_attributes(this_thread.carried) &&
+           (task.flags & task_fiber) == 0 && task.task == 0 && !out_of_task_ids() &&
+           task.where != nullptr && recent_sites<site_kind::coroutine>::find(task.where, site);
+}
+
+}  // namespace
+
+void spawn_active(task_state& task, bool started) noexcept {
+    std::uint32_t site = 0;
+    char* at = nullptr;
+    if (!is_plain_spawn(task, site) || !find_place(at, long_record_bytes)) [[unlikely]]
+        return spawn_any(task, started);
+    const std::uint64_t parent = task_of(this_thread.mark);
+    const std::uint64_t id = this_thread.next_task++;
+    const std::uint64_t ticks = counter_ticks();
+    fill_record(at, ticks,
+                make_tag(record_kind::spawn, site,
+                         started ? trace::spawn_started | trace::spawn_ready : 0U),
+                id, parent);
+    task.task = id;
+    task.carried = this_thread.carried;
+    task.parent |= parent << mark_thread_bits;
+    task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
+    if (!started) {
+        task.before.mark = ticks;
+        return;
+    }
+    save_resumer(task.before);
+    set_flags(task, task_installed);
+    run(task);
+}
+
+void suspend_active(task_state& task, departure& leaving) noexcept {
+    char* at = nullptr;
+    if (!is_plain(task) || !is_installed(task) || !find_place(at, long_record_bytes)) [[unlikely]]
+        return suspend_any(task, leaving);
+    const std::uint64_t ticks = counter_ticks();
+    copy_resumer(leaving.before, task.before);
+    leaving.ticks = ticks;
+    task.before.mark = ticks;
+    set_flags(task, 0, task_installed);
+    task.suspended = true;
+    this_thread.frame = nullptr;
+    fill_record(at, ticks, make_tag(record_kind::suspend, task.await_site, 0), task.task,
+                task_of(leaving.before.mark));
+}
+
+void cancel_active(task_state& task, const resumer& before) noexcept {
+    task.before = before;
+    install_task(task);
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show(task, async_state::running, task.await_site);
+    if (is_recording(gate)) record_cancel(task);
+}
+
+void resume_active(task_state& task) noexcept {
+    char* at = nullptr;
+    if (!is_plain(task) || (task.flags & task_entered) != 0 ||
+        this_thread.handover_target != nullptr || !find_place(at, long_record_bytes)) [[unlikely]]
+        return resume_any(task);
+    const std::uint64_t ticks = counter_ticks();
+    fill_record(at, ticks, make_tag(record_kind::resume, 0, 0), task.task,
+                task_of(this_thread.mark));
+    save_resumer(task.before);
+    set_flags(task, task_started | task_installed);
+    task.suspended = false;
+    run(task);
+}
+
+void finish_active(task_state& task, departure& leaving) noexcept {
+    char* at = nullptr;
+    if (!is_plain(task) || !is_installed(task) || carries_attributes(task.carried) ||
+        !find_place(at, long_record_bytes)) [[unlikely]]
+        return finish_any(task, leaving);
+    const std::uint64_t ticks = counter_ticks();
+    copy_resumer(leaving.before, task.before);
+    leaving.ticks = ticks;
+    this_thread.frame = nullptr;
+    fill_record(at, ticks, make_tag(record_kind::finish, 0, end_flags(task)), task.task,
+                task_of(leaving.before.mark));
+}
+
+void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
+    char* at = nullptr;
+    if (!is_plain(awaiter) || !is_installed(awaiter) || !is_plain_beside(awaited, awaiter) ||
+        !find_place(at, long_record_bytes)) [[unlikely]]
+        return transfer_any(awaiter, awaited);
+    const std::uint64_t ticks = counter_ticks();
+    fill_record(at, ticks, make_tag(record_kind::transfer, awaiter.await_site, 0), awaiter.task,
+                awaited.task);
+    copy_resumer(awaited.before, awaiter.before);
+    awaiter.before.mark = ticks;
+    set_flags(awaiter, 0, task_installed);
+    awaiter.suspended = true;
+    set_flags(awaited, task_entered | task_started | task_installed);
+    run(awaited);
+}
+
+void finish_transfer_active(task_state& finished, task_state& resumed) noexcept {
+    char* at = nullptr;
+    if (!is_plain(finished) || !is_installed(finished) || !is_plain_beside(resumed, finished) ||
+        carries_attributes(finished.carried) || !find_place(at, long_record_bytes)) [[unlikely]]
+        return finish_transfer_any(finished, resumed);
+    fill_record(at, counter_ticks(), make_tag(record_kind::finish_transfer, 0, end_flags(finished)),
+                finished.task, resumed.task);
+    copy_resumer(resumed.before, finished.before);
+    set_flags(resumed, task_entered | task_started | task_installed);
+    run(resumed);
+}
+
+void destroy_active(task_state& task) noexcept {
+    if (task.task == 0) task.task = new_task_id();
+    const std::int32_t gate = load_gate();
+    if (may_track(gate)) [[unlikely]]
+        show_end(task);
+    if (is_recording(gate)) record_destroyed(task);
+    drop_carried(task.carried);
+    // One that is suspended has been left, or will be by whoever destroys it from its await_suspend.
+    if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);
+}
+
+void restore(const resumer& before) noexcept {
+    go_on_with(before.mark, before.carried, before.frame);
+}
+
+void rebind(std::uint64_t carried) noexcept {
+    const bool same_session = carried_session(this_thread.carried) == carried_session(carried);
+    this_thread.carried = carried;
+    if (!same_session) update_gate(this_thread);
+    if (contexts_carry_observers()) [[unlikely]]
+        look_for_carried_observers();
+}
+
+}  // namespace coroscope::detail
