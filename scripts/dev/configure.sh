@@ -31,6 +31,7 @@ use_compiler() {
 kind_options() {
     case $1 in
         release) printf '%s\n' -Dbuildtype=release ;;
+        abi) printf '%s\n' -Dbuildtype=debugoptimized ;;
         address) printf '%s\n' -Dbuildtype=debugoptimized -Db_sanitize=address,undefined ;;
         valgrind) printf '%s\n' -Dbuildtype=debugoptimized ;;
         thread) printf '%s\n' -Dbuildtype=debugoptimized -Db_sanitize=thread ;;

@@ -51,7 +51,7 @@ class BareSystem(unittest.TestCase):
 
 class MissingParts(BareSystem):
     def test_every_verb_that_builds_names_compiler_meson_and_ninja(self):
-        for verb in ("build", "test", "demo", "bench"):
+        for verb in ("build", "test", "demo", "bench", "abi"):
             with self.subTest(verb):
                 self.assert_missing(self.dev(verb), "compiler", "tool:meson>=1.0", "tool:ninja")
 
