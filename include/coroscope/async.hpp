@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <coroscope/context.hpp>
+#include <coroscope/detail/exceptions.hpp>
 #include <coroscope/future.hpp>
 
 namespace coroscope {
@@ -54,16 +55,15 @@ public:
     explicit promised_call(Call&& made) : call(std::move(made)) {}
 
     void operator()() {
-        try {
+        COROSCOPE_DETAIL_TRY {
             if constexpr (std::is_void_v<result>) {
                 call();
                 answer.set_value();
             } else {
                 answer.set_value(call());
             }
-        } catch (...) {
-            answer.set_exception(std::current_exception());
         }
+        COROSCOPE_DETAIL_CATCH(...) { answer.set_exception(std::current_exception()); }
     }
 
     Call call;
@@ -89,13 +89,14 @@ auto call_on_thread(Call&& call, bool may_defer) {
     auto work = std::make_unique<promised_call<Call>>(std::move(call));
     auto made = work->answer.get_future();
     joiner_ptr worker(new joiner);
-    try {
+    COROSCOPE_DETAIL_TRY {
         worker.start([running = work.get()] {
             const std::unique_ptr<promised_call<Call>> owned(running);
             (*owned)();
         });
-    } catch (const std::system_error&) {
-        if (!may_defer) throw;
+    }
+    COROSCOPE_DETAIL_CATCH(const std::system_error&) {
+        if (!may_defer) COROSCOPE_DETAIL_RETHROW;
         return call_deferred(std::move(work->call));
     }
     static_cast<void>(work.release());

@@ -11,6 +11,7 @@
 #include <memory_resource>
 #include <new>
 
+#include <coroscope/detail/exceptions.hpp>
 #include <coroscope/memory.hpp>
 
 namespace coroscope {
@@ -32,11 +33,10 @@ public:
 private:
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
         void* block = nullptr;
-        try {
-            block = upstream_->allocate(bytes, alignment);
-        } catch (const std::bad_alloc&) {
+        COROSCOPE_DETAIL_TRY { block = upstream_->allocate(bytes, alignment); }
+        COROSCOPE_DETAIL_CATCH(const std::bad_alloc&) {
             report_out_of_memory(bytes, {allocated(), allocated()});
-            throw;
+            COROSCOPE_DETAIL_RETHROW;
         }
         const std::int64_t total = add(static_cast<std::int64_t>(bytes));
         report_allocation(block, bytes, {total, total});

@@ -25,6 +25,7 @@
 #include <coroscope/config.hpp>
 #include <coroscope/detail/callback_list.hpp>
 #include <coroscope/detail/counted.hpp>
+#include <coroscope/detail/exceptions.hpp>
 #include <coroscope/detail/export.hpp>
 
 namespace coroscope {
@@ -63,11 +64,8 @@ public:
     explicit end_callback(Function function) : callback(call), function_(std::move(function)) {}
 
     static void run_guarded(Function& function) noexcept {
-        try {
-            function();
-        } catch (...) {
-            note_thrown_callback();
-        }
+        COROSCOPE_DETAIL_TRY { function(); }
+        COROSCOPE_DETAIL_CATCH(...) { note_thrown_callback(); }
     }
 
 private:

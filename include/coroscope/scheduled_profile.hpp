@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <coroscope/detail/exceptions.hpp>
 #include <coroscope/detail/export.hpp>
 #include <coroscope/profile.hpp>
 #include <coroscope/schedule.hpp>
@@ -99,11 +100,8 @@ public:
 
     /// Ends like stop(), and drops what the handler throws.
     ~scheduled_profile() {
-        try {
-            stop();
-        } catch (...) {
-            return;
-        }
+        COROSCOPE_DETAIL_TRY { stop(); }
+        COROSCOPE_DETAIL_CATCH(...) { return; }
     }
     scheduled_profile(const scheduled_profile&) = delete;
     scheduled_profile& operator=(const scheduled_profile&) = delete;

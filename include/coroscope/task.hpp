@@ -6,8 +6,8 @@
 // sync_wait() runs one from ordinary code and blocks until it is done.
 //
 // A task is awaited at most once, from a coroutine or sync_wait(); it is movable and owns its frame:
-// destroying it while it is suspended destroys the frame, and it shows as abandoned. Exceptions must
-// be enabled. With COROSCOPE_ENABLED=0 it is the same coroutine type without the profiler.
+// destroying it while it is suspended destroys the frame, and it shows as abandoned.
+// With COROSCOPE_ENABLED=0 it is the same coroutine type without the profiler.
 
 #include <coroutine>
 #include <exception>

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// try, catch and throw for headers that also stand where exceptions are off (-fno-exceptions). There the guarded block
+// runs unguarded, and what handles an exception is compiled and left out.
+
+#if defined(__cpp_exceptions)
+#define COROSCOPE_DETAIL_TRY try
+#define COROSCOPE_DETAIL_CATCH(...) catch (__VA_ARGS__)
+#define COROSCOPE_DETAIL_RETHROW throw
+#else
+#define COROSCOPE_DETAIL_TRY if constexpr (true)
+#define COROSCOPE_DETAIL_CATCH(...) else
+#define COROSCOPE_DETAIL_RETHROW static_cast<void>(0)
+#endif
