@@ -113,18 +113,20 @@ void record_end(site& where, const void* address, const scope_start& begun, std:
     write_scope(id, scope);
 }
 
-// Everything that the fast path does not: frames, long durations, full chunks, new sites, observers.
-[[gnu::noinline]] void end_scope_slow(site& where, const scope_start* start, std::uint64_t end) noexcept {
-    if (load_gate() < 0) end = careful_now();
+// Everything that the fast path does not: frames, long durations, full chunks, new sites, observers. `since_start`:
+// ticks from start->ticks, whatever these are.
+[[gnu::noinline]] void end_scope_slow(site& where, const scope_start* start, std::uint64_t since_start) noexcept {
+    const std::uint64_t end = load_gate() < 0 ? careful_now() : start->ticks + since_start;
     const scope_start begun = recorded_start(*start);
     if (begun.ticks != 0) record_end(where, start, begun, end);
     if (is_observed(*start)) end_observation(*start);
 }
 
 // What was taken at a full chunk's end is given back first.
-[[gnu::noinline]] void end_scope_full(site& where, const scope_start* start, std::uint64_t end, char* taken) noexcept {
+[[gnu::noinline]] void end_scope_full(site& where, const scope_start* start, std::uint64_t since_start,
+                                      char* taken) noexcept {
     give_place_back(taken, trace::record_unit_bytes);
-    end_scope_slow(where, start, end);
+    end_scope_slow(where, start, since_start);
 }
 
 observation* observers_of(scope_kind kind) noexcept {
@@ -174,17 +176,16 @@ void begin_slow(scope_start* start, site& where, const value_source* inputs, con
 
 // Every instruction here is paid per scope; the tests are ordered and shaped for few of them.
 void end_scope(site& where, const scope_start* start) noexcept {
-    const std::uint64_t end = counter_ticks();
     const std::uint64_t begin = start->ticks;
-    const std::uint64_t duration = end - begin;
+    const std::uint64_t duration = counter_ticks() - begin;
     // One test for a duration that does not fit and for a site that has no id yet.
     if (duration >= load_limit_of(where)) [[unlikely]]
-        return end_scope_slow(where, start, end);
+        return end_scope_slow(where, start, duration);
     if (reinterpret_cast<std::uintptr_t>(start) - this_thread.stack_low >= this_thread.stack_bytes) [[unlikely]]
-        return end_scope_slow(where, start, end);
+        return end_scope_slow(where, start, duration);
     char* cursor = take_place(trace::record_unit_bytes);
     if (cursor >= load_limit()) [[unlikely]]
-        return end_scope_full(where, start, end, cursor);
+        return end_scope_full(where, start, duration, cursor);
     store_word(cursor, begin);
     publish_tag(cursor, __atomic_load_n(&where.tag, __ATOMIC_RELAXED) | (duration << trace::tag_value_shift));
 }
