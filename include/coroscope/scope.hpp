@@ -35,7 +35,7 @@ COROSCOPE_API COROSCOPE_NO_PLT void end_scope(site& where, const scope_start* st
 
 /// Begins a scope the careful way: an unregistered thread, a machine without a usable counter, or a scope
 /// that somebody observes.
-COROSCOPE_API void begin_scope_slow(scope_start* start, site& where) noexcept;
+[[gnu::cold]] COROSCOPE_API void begin_scope_slow(scope_start* start, site& where) noexcept;
 
 /// The same, with values that observers may ask for.
 COROSCOPE_API void begin_scope_slow(scope_start* start, site& where,

@@ -4,7 +4,6 @@
 // A source_location as one pointer: both standard libraries hold the address of static data, which
 // is the same at each pass through one place and can be kept and compared cheaply.
 
-#include <bit>
 #include <source_location>
 
 namespace coroscope::detail {
@@ -18,10 +17,10 @@ static_assert(sizeof(std::source_location) == sizeof(const void*));
 
 [[gnu::always_inline]] inline const void*
 location_address(const std::source_location& where) noexcept {
-    return std::bit_cast<const void*>(where);
+    return __builtin_bit_cast(const void*, where);
 }
 inline std::source_location location_at(const void* address) noexcept {
-    return std::bit_cast<std::source_location>(address);
+    return __builtin_bit_cast(std::source_location, address);
 }
 
 }  // namespace coroscope::detail
