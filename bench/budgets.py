@@ -35,6 +35,9 @@ def at_least(bound):
 # A peer's floor is ours.
 AHEAD = Budget("≥ 1 × ours", ratio=at_least(1))
 
+# Nothing measurable: the interval of the ratio holds 1.
+UNCHANGED = Budget("1 × within the interval", low=at_most(1), high=at_least(1))
+
 # `added` is value - floor. Instructions are counted without those of the plain program.
 BUDGETS = {
     "scope.disabled": Budget("identical object code", value=at_most(0)),
@@ -49,6 +52,7 @@ BUDGETS = {
                                 ratio=at_most(1.05), instructions=at_most(40)),
     "scope.recording.2": Budget("≤ 1.05 ×", "1.02 ×", ratio=at_most(1.05)),
     "scope.sustained": Budget(""),
+    "scope.scaling": Budget("≥ 1.9 ×", ratio=at_least(1.9)),
     "await.recording.1": Budget("≤ 1.05 ×", ratio=at_most(1.05)),
     "await.recording.2": Budget("≤ 1.05 ×", ratio=at_most(1.05)),
     "await.shared.1": Budget("≤ 0.65 ×", "0.55 ×", ratio=at_most(0.65)),
@@ -74,6 +78,12 @@ BUDGETS = {
     "peer.spdlog.1": AHEAD,
     "peer.spdlog.2": AHEAD,
     "peer.asio_tracking": AHEAD,
+    "service.inactive.throughput": UNCHANGED,
+    "service.inactive.cpu": UNCHANGED,
+    "service.inactive.p99": UNCHANGED,
+    "service.recording.throughput": Budget("≥ 0.97 ×", ratio=at_least(0.97)),
+    "service.recording.cpu": Budget("≤ 1.03 ×", ratio=at_most(1.03)),
+    "service.recording.p99": Budget(""),
     "memory.bytes_per_scope": Budget("≤ 16 B", "16 B", whole=at_most(16)),
     "memory.bytes_per_scope.in_frame": Budget("≤ 32 B", whole=at_most(32)),
     "frame.bytes_per_await": Budget("≤ 16 B", value=at_most(16)),

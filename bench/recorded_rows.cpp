@@ -2,10 +2,17 @@
 
 // What recording leaves: bytes per scope, and scopes per second without a pause.
 
+#include <algorithm>
+#include <array>
 #include <coroutine>
 #include <cstdio>
 #include <ctime>
 #include <exception>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <coroscope/coroscope.hpp>
 #include <coroscope/trace/reader.hpp>
@@ -83,18 +90,51 @@ void read_twice(std::uint64_t count) {
     }
 }
 
-// One thread that does nothing else, for half a gigabyte. What was dropped is no throughput.
-once_result sustained() {
-    constexpr std::uint64_t count = 32 * recorded_scopes;
-    const double floor = millions_per_second(count, read_twice);
+struct kept_rate {
+    double millions_per_second = 0;  ///< what was dropped is no throughput
+    double dropped = 0;              ///< the share of it
+};
+
+// That many threads do nothing else, each for a quarter of a gigabyte. Each thread's rate is that of its own
+// processor time, so that one that waits for a processor is no slower for it.
+kept_rate record_on(unsigned threads) {
+    constexpr std::uint64_t count = 16 * recorded_scopes;
+    std::vector<double> rates(threads);
     coroscope::profile session{{.all_threads = true}};
-    const double rate = millions_per_second(count, record_scopes);
+    {
+        std::vector<std::jthread> running;
+        for (double& rate : rates)
+            running.emplace_back([&rate] { rate = millions_per_second(count, record_scopes); });
+    }
     session.stop();
-    const auto lost = static_cast<double>(session.status().lost_records);
-    const double kept = 1 - lost / static_cast<double>(count);
+    const double dropped =
+        static_cast<double>(session.status().lost_records) / static_cast<double>(count * threads);
+    return {std::accumulate(rates.begin(), rates.end(), 0.0) * (1 - dropped), dropped};
+}
+
+std::string dropped_note(double share) {
     char note[64];
-    std::snprintf(note, sizeof note, "dropped %.2f %%", 100 * (1 - kept));
-    return {rate * kept, floor, note};
+    std::snprintf(note, sizeof note, "dropped %.2f %%", 100 * share);
+    return note;
+}
+
+once_result sustained() {
+    const double floor = millions_per_second(32 * recorded_scopes, read_twice);
+    const kept_rate one = record_on(1);
+    return {one.millions_per_second, floor, dropped_note(one.dropped)};
+}
+
+// Two threads beside one; the three pairs take turns, and the one in the middle counts.
+once_result scaling() {
+    std::array<std::pair<kept_rate, kept_rate>, 3> pairs;
+    for (auto& each : pairs) each = {record_on(1), record_on(2)};
+    const auto ratio = [](const auto& pair) {
+        return pair.second.millions_per_second / pair.first.millions_per_second;
+    };
+    std::sort(pairs.begin(), pairs.end(),
+              [&](const auto& left, const auto& right) { return ratio(left) < ratio(right); });
+    const auto& [one, two] = pairs[1];
+    return {two.millions_per_second, one.millions_per_second, dropped_note(two.dropped)};
 }
 
 }  // namespace
@@ -102,6 +142,7 @@ once_result sustained() {
 std::vector<once_row> recorded_rows() {
     return {
         {"scope.sustained", "M/s", sustained},
+        {"scope.scaling", "M/s", scaling},
         {"memory.bytes_per_scope", "B", bytes_on_stack},
         {"memory.bytes_per_scope.in_frame", "B", bytes_in_frame},
     };

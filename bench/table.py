@@ -4,7 +4,7 @@
 import json
 
 COLUMNS = ("row", "value", "floor", "ratio", "instr", "budget", "holds")
-JSON_KEYS = ("name", "value", "unit", "floor", "ratio", "instructions",
+JSON_KEYS = ("name", "value", "unit", "floor", "ratio", "low", "high", "instructions",
              "added", "budget", "aim", "holds", "note")
 
 

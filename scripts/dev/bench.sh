@@ -23,7 +23,7 @@ verb_main() {
     require build bench
     want peers
     folder=$(build_folder release)
-    configure "$folder" release -Dbench=enabled
+    configure "$folder" release -Dtools=enabled -Dexamples=enabled -Dbench=enabled
     ninja -C "$folder" bench_programs >&2
     bench/run "$folder" "$@"
 }

@@ -6,6 +6,7 @@ test_usage() {
 usage: ./dev test [--sanitize address|thread|valgrind] [--compiler CXX] [NAME…]
        ./dev test --gpu [--compiler CXX]
        ./dev test --crash MOMENTS [--sanitize …] [--compiler CXX]
+       ./dev test --soak [--sanitize …] [--compiler CXX]
 
 Builds, then runs every test or those that NAME (Meson's test names; `meson test --list` shows
 them). The last line is "N passed, N failed", counted over test cases; ", N skipped" follows
@@ -15,7 +16,8 @@ where some were. Exits 0 when none failed.
 toolkit with the figures for docs/gpu.md. Where there is no GPU it says so and exits 1.
 
 --crash ends a process under load in six ways at MOMENTS random moments each, and looks for every
-record; COROSCOPE_CRASH_SEED repeats a run. --sanitize valgrind runs memcheck on the runtime's tests.
+record; COROSCOPE_CRASH_SEED repeats a run. --soak runs the tests of scale at full size: a million live
+tasks, 10,000 threads, the records of an hour. --sanitize valgrind runs memcheck on the runtime's tests.
 
 example: ./dev test --sanitize thread runtime
 TEXT
@@ -32,13 +34,14 @@ under_thread_sanitizer() {
 }
 
 verb_main() {
-    local kind=release compiler='' folder patience=1 gpu=no crash=0
+    local kind=release compiler='' folder patience=1 gpu=no crash=0 soak=no
     local -a names=() runner=() options=()
     while [[ $# -gt 0 ]]; do
         case $1 in
             --help | -h) test_usage && return ;;
             --compiler) need_value "$1" "$@" && compiler=$2 && shift ;;
             --gpu) gpu=yes ;;
+            --soak) soak=yes ;;
             --crash) need_value "$1" "$@" && crash=$2 && shift ;;
             --sanitize) need_value "$1" "$@" && known_sanitizer "$2" && kind=$2 && shift ;;
             -*) usage_error "test: no option $1; see ./dev test --help" ;;
@@ -54,6 +57,7 @@ verb_main() {
     fi
     [[ $crash =~ ^[0-9]+$ ]] || usage_error "test: --crash takes a number of moments, not \"$crash\""
     [[ $crash -eq 0 || ($gpu == no && ${#names[@]} -eq 0) ]] || usage_error "test: --crash takes no names"
+    [[ $soak == no || ($gpu == no && $crash -eq 0 && ${#names[@]} -eq 0) ]] || usage_error "test: --soak takes no names"
     [[ $kind == release ]] || patience=5
     [[ $kind != thread ]] || runner=(under_thread_sanitizer)
     use_compiler "$kind" "$compiler"
@@ -73,10 +77,14 @@ verb_main() {
         gpu_suite "$folder"
         return
     fi
+    # shellcheck source=scripts/dev/long_tests.sh
+    source scripts/dev/long_tests.sh
     if [[ $crash -ne 0 ]]; then
-        # shellcheck source=scripts/dev/crash.sh
-        source scripts/dev/crash.sh
         crash_suite "$folder" "$crash" "${runner[@]}"
+        return
+    fi
+    if [[ $soak == yes ]]; then
+        soak_suite "$folder" "${runner[@]}"
         return
     fi
     "${runner[@]}" python3 scripts/run_tests.py --patience "$patience" "${options[@]}" "$folder" "${names[@]}"

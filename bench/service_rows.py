@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The example service under load: with the profiler absent, compiled in but inactive, and recording
+everything into a file. All three run at once and take turns in being loaded, with equal requests on equal
+databases; now and then they are started anew. Each turn has its ratios to the absent one; a row's ratio is
+their median, and its interval is where that median lies with 95 % confidence, by bootstrap over the turns."""
+
+import contextlib
+import functools
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+from example_rows import lost_records
+from timed_rows import run_json, void_if_lost
+
+STARTS = 9
+TURNS = 7  # of each start
+CONNECTIONS = 32
+REQUESTS = 3_000
+RESAMPLES = 4_000
+KINDS = ("absent", "inactive", "recording")
+MEASURES = {"throughput": "1/s", "cpu": "µs", "p99": "ms"}
+
+
+def processor_seconds(process):
+    """What all its threads have used so far, in the kernel's own resolution (clock_getcpuclockid(3))."""
+    return time.clock_gettime((~process << 3) | 2)
+
+
+def processors():
+    """(the server's, the client's): the client has one of its own where there are two."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return (set(allowed[:-1]), {allowed[-1]}) if len(allowed) > 1 else (set(allowed), set(allowed))
+
+
+@contextlib.contextmanager
+def server(program, database, trace):
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("COROSCOPE_")}
+    if trace is not None:
+        environment["COROSCOPE_TRACE"] = str(trace)
+    process = subprocess.Popen([program, "--serve", "--database", str(database)], env=environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        os.sched_setaffinity(process.pid, processors()[0])
+        port = re.search(r":(\d+)$", process.stdout.readline().strip())[1]
+        yield process.pid, port
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+
+
+class Service:
+    def __init__(self, folder):
+        self.programs = {"absent": str(folder / "bench_service_absent"),
+                         "inactive": str(folder.parent / "examples" / "http_service" / "http_service")}
+        self.programs["recording"] = self.programs["inactive"]
+        self.client = str(folder / "bench_service_load")
+        self.command = str(folder.parent / "tools" / "coroscope")
+
+    def load(self, process, port):
+        """One turn of one server."""
+        before = processor_seconds(process)
+        result = run_json(self.client, port, str(REQUESTS), str(CONNECTIONS),
+                          preexec_fn=lambda: os.sched_setaffinity(0, processors()[1]))
+        used = processor_seconds(process) - before
+        return {"throughput": REQUESTS / result["seconds"], "p99": result["p99_ms"],
+                "cpu": used * 1e6 / REQUESTS}
+
+    def seed(self, database):
+        """The service fills a new database before it listens."""
+        with server(self.programs["absent"], database, None):
+            pass
+
+    def start(self, seeded, place):
+        """The turns of one start and how many records the recording one lost."""
+        trace = place / "service.cst"
+        with contextlib.ExitStack() as running:
+            servers = {}
+            for kind in KINDS:
+                database = place / f"{kind}.db"
+                shutil.copyfile(seeded, database)
+                servers[kind] = running.enter_context(
+                    server(self.programs[kind], database, trace if kind == "recording" else None))
+                self.load(*servers[kind])  # caches are warm, the connections' own keys are there
+            taken = [{kind: self.load(*servers[kind]) for kind in rotated(turn)} for turn in range(TURNS)]
+        return taken, lost_records(self.command, trace)
+
+
+def rotated(turn):
+    """Each kind is first, second and last equally often."""
+    first = turn % len(KINDS)
+    return KINDS[first:] + KINDS[:first]
+
+
+def interval(ratios):
+    """Where the median lies with 95 % confidence."""
+    dice = random.Random(1)
+    medians = sorted(statistics.median(dice.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
+    return medians[RESAMPLES * 25 // 1000], medians[RESAMPLES * 975 // 1000 - 1]
+
+
+@functools.cache
+def measured(folder):
+    """Every turn, and how many records were lost: all rows come from the same turns."""
+    service = Service(folder)
+    turns, lost = [], 0
+    with tempfile.TemporaryDirectory() as name:
+        seeded = pathlib.Path(name, "seed.db")
+        service.seed(seeded)
+        for _ in range(STARTS):
+            with tempfile.TemporaryDirectory(dir=name) as place:
+                taken, dropped = service.start(seeded, pathlib.Path(place))
+            turns += taken
+            lost += dropped
+    return turns, lost
+
+
+def measure(folder, name, kind, what):
+    turns, lost = measured(folder)
+    ratios = [turn[kind][what] / turn["absent"][what] for turn in turns]
+    low, high = interval(ratios)
+    row = {"name": name, "unit": MEASURES[what], "instructions": None,
+           "value": round(statistics.median(turn[kind][what] for turn in turns), 3),
+           "floor": round(statistics.median(turn["absent"][what] for turn in turns), 3),
+           "ratio": round(statistics.median(ratios), 4), "low": round(low, 4), "high": round(high, 4),
+           "note": f"95 %: {low:.3f} … {high:.3f}"}
+    return void_if_lost(row, lost if kind == "recording" else 0)
+
+
+def rows(folder):
+    """(name, how to measure it) of each, where the service was built."""
+    if not (folder / "bench_service_absent").exists():
+        return
+    for kind in KINDS[1:]:
+        for what in MEASURES:
+            name = f"service.{kind}.{what}"
+            yield name, functools.partial(measure, folder, name, kind, what)
