@@ -12,6 +12,9 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "../support/json.hpp"
 #include "event_lists.hpp"
@@ -183,6 +186,34 @@ TEST_CASE("stacks have the device time of what they launched") {
                                         return true;
                                     }));
     CHECK(text.ends_with(" 5\n"));
+}
+
+TEST_CASE("the execution graph has the operations that launched, and nothing of devices") {
+    trace_builder made = request();
+    made.on(3)
+        .device_call(700, 710, 9, made.site("launch"), 3)
+        .device({what::synchronization, 720, 760, made.site("Stream Sync")})
+        .device({what::overhead, 770, 780, made.site("Instrumentation")})
+        .device({what::allocated, 790, 790, made.site("[memory]"), 0, 0, 9});
+    const event_list list = analysis::events_of(load(made));
+    REQUIRE(list.threads.size() > 3);  // two streams' lanes, and a thread that only called
+    std::string text;
+    REQUIRE(analysis::export_execution_graph(list, [&text](std::string_view part) {
+        text += part;
+        return true;
+    }));
+    const auto document = coroscope_tests::parse_json(text);
+    std::map<std::int64_t, std::string> names;
+    std::vector<std::string> tree;
+    for (const auto& node : document["nodes"].elements)
+        CHECK(names.emplace(node["id"].integer(), node["name"].text).second);
+    for (const auto& node : document["nodes"].elements) {
+        REQUIRE(names.count(node["ctrl_deps"].integer()) == 1);
+        tree.push_back(node["name"].text + " in " + names[node["ctrl_deps"].integer()]);
+    }
+    CHECK(tree == std::vector<std::string>{"[coroscope|thread] in [coroscope|process]",
+                                           "outer in [coroscope|thread]", "inner in outer",
+                                           "[coroscope|process] in [coroscope|process]"});
 }
 
 TEST_CASE("the rows of devices are kernels, copies and sets") {

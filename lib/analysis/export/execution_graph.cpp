@@ -38,12 +38,14 @@ bool is_node(const function_event& event) {
 class graph_document {
 public:
     graph_document(const event_list& events, const byte_sink& sink)
-        : events_(events), out_(sink), ids_(events.size(), 0) {}
+        : events_(events),
+          out_(sink),
+          ids_(events.size(), 0),
+          lane_ids_(events.threads.size(), 0) {}
 
     bool write() {
         begin();
-        for (std::uint32_t lane = 0; lane < events_.threads.size(); ++lane)
-            write_node(next_id_++, "[coroscope|thread]", root_id, thread_attributes(lane));
+        write_threads();
         for (const function_event each : events_) {
             if (out_.failed()) return false;
             if (is_node(each)) write_event(each);
@@ -67,6 +69,18 @@ private:
         out_.raw(scratch_);
     }
 
+    /// Threads are those that have operations: neither streams of devices, nor threads that only called these.
+    void write_threads() {
+        std::vector<bool> has_nodes(lane_ids_.size());
+        for (const function_event each : events_)
+            if (each.thread() < has_nodes.size() && is_node(each)) has_nodes[each.thread()] = true;
+        for (std::uint32_t lane = 0; lane < has_nodes.size(); ++lane) {
+            if (!has_nodes[lane]) continue;
+            lane_ids_[lane] = next_id_++;
+            write_node(lane_ids_[lane], "[coroscope|thread]", root_id, thread_attributes(lane));
+        }
+    }
+
     void write_event(const function_event& event) {
         const std::uint64_t id = next_id_++;
         ids_[event.id()] = id;
@@ -77,7 +91,7 @@ private:
     [[nodiscard]] std::uint64_t parent_of(const function_event& event) const {
         for (auto parent = event.cpu_parent(); parent; parent = parent->cpu_parent())
             if (ids_[parent->id()] != 0) return ids_[parent->id()];
-        return event.thread() < events_.threads.size() ? first_id + event.thread() : root_id;
+        return event.thread() < lane_ids_.size() ? lane_ids_[event.thread()] : root_id;
     }
 
     void write_node(std::uint64_t id, std::string_view name, std::uint64_t parent,
@@ -136,7 +150,8 @@ private:
 
     const event_list& events_;
     render::chrome_writer out_;
-    std::vector<std::uint64_t> ids_;  // of events; 0: not yet, or no node
+    std::vector<std::uint64_t> ids_;       // of events; 0: not yet, or no node
+    std::vector<std::uint64_t> lane_ids_;  // of threads; 0: it has no nodes
     std::string scratch_;
     std::uint64_t next_id_ = first_id;
     bool is_first_ = true;
