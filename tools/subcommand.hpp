@@ -32,6 +32,7 @@ void add_run(CLI::App& root, command_line& line);
 void add_table(CLI::App& root, command_line& line);
 void add_awaits(CLI::App& root, command_line& line);
 void add_tasks(CLI::App& root, command_line& line);
+void add_ranges(CLI::App& root, command_line& line);
 void add_streams(CLI::App& root, command_line& line);
 void add_info(CLI::App& root, command_line& line);
 void add_export(CLI::App& root, command_line& line);

@@ -81,11 +81,13 @@ struct activity_reader::activity {
 };
 
 void activity_reader::begin(const cupti_functions& cupti, const clock_line& clock,
-                            std::uint32_t session, std::uint64_t start_ticks) noexcept {
+                            const call_moments* moments, std::uint32_t session,
+                            std::uint64_t start_ticks) noexcept {
     cupti_ = &cupti;
     clock_ = clock;
+    moments_ = moments;
     session_ = session;
-    start_ns_ = clock.ns_at(start_ticks);
+    start_ticks_ = start_ticks;
     work_ = {};
     tasks_.forget();
     devices_.begin();
@@ -161,7 +163,7 @@ void activity_reader::write(const activity& what, device_delivery& to) noexcept 
     body.task = what.correlation == 0 ? 0
                 : what.is_call()      ? tasks_.of_call(what.correlation, start, body.end_ticks)
                                       : tasks_.of_activity(what.correlation, start);
-    if (what.end_ns < start_ns_) return;
+    if (body.end_ticks < start_ticks_) return;
     if (what.is_work()) {
         ++work_.activities;
         work_.device_time_ns += what.end_ns - what.start_ns;
@@ -179,7 +181,16 @@ void activity_reader::write_call(const CUpti_Activity& record, device_delivery& 
                                  call.cbid),
                   call.correlationId);
     what.body.os_thread_id = call.threadId;
+    mend_clock(call.correlationId, call.start);
     write(what, to);
+}
+
+// The line goes through the call's beginning from here on, so that it, and what it asked for, stand where they were.
+void activity_reader::mend_clock(std::uint32_t correlation, std::uint64_t start_ns) noexcept {
+    const std::uint64_t ticks = moments_ == nullptr ? 0 : moments_->find(correlation);
+    if (ticks == 0 || start_ns == 0) return;
+    clock_.base_ticks = ticks;
+    clock_.base_ns = start_ns;
 }
 
 void activity_reader::write_kernel(const CUpti_Activity& record, device_delivery& to) noexcept {

@@ -10,6 +10,7 @@
 #include <coroscope/integration/cuda.hpp>
 
 #include "activity_names.hpp"
+#include "call_moments.hpp"
 #include "call_tasks.hpp"
 #include "clock_line.hpp"
 #include "cupti_library.hpp"
@@ -30,8 +31,9 @@ constexpr std::uint64_t task_of_external(std::uint32_t session, std::uint64_t id
 class activity_reader {
 public:
     /// What is read from now on is of this session, whose ids have that number: what ended before it began is left out.
-    void begin(const cupti_functions& cupti, const clock_line& clock, std::uint32_t session,
-               std::uint64_t start_ticks) noexcept;
+    /// `moments`: when calls began on the session's clock, where CUPTI's records have another one; else null.
+    void begin(const cupti_functions& cupti, const clock_line& clock, const call_moments* moments,
+               std::uint32_t session, std::uint64_t start_ticks) noexcept;
 
     /// Writes what the buffer holds. Returns the number of records that are not whole: their work was still in
     /// flight, or CUPTI could not time it.
@@ -46,6 +48,7 @@ private:
     void read_one(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
     void write(const activity& what, detail::device_delivery& to) noexcept;
     void write_call(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    void mend_clock(std::uint32_t correlation, std::uint64_t start_ns) noexcept;
     void write_kernel(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
     template <class Record>
     void write_moved(trace::device_activity what, const Record& moved, std::uint32_t name,
@@ -59,8 +62,9 @@ private:
 
     const cupti_functions* cupti_ = nullptr;
     clock_line clock_;
+    const call_moments* moments_ = nullptr;
     std::uint32_t session_ = 0;
-    std::uint64_t start_ns_ = 0;
+    std::uint64_t start_ticks_ = 0;
     std::uint64_t incomplete_ = 0;
     recorded_work work_;
     call_tasks tasks_;

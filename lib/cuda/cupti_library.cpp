@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 
 namespace coroscope::cuda {
 namespace {
@@ -91,13 +92,14 @@ const char* find_functions(void* library, cupti_functions& into) noexcept {
     needed.find(into.timestamp, "cuptiGetTimestamp");
     needed.find(into.subscribe, "cuptiSubscribe");
     needed.find(into.unsubscribe, "cuptiUnsubscribe");
+    needed.find(into.enable_callback, "cuptiEnableCallback");
+    find_optional(library, into.enable_domain, "cuptiEnableDomain");
     find_optional(library, into.register_timestamp, "cuptiActivityRegisterTimestampCallback");
     find_optional(library, into.set_thread_id_type, "cuptiSetThreadIdType");
     find_optional(library, into.enable_latency, "cuptiActivityEnableLatencyTimestamps");
     find_optional(library, into.callback_name, "cuptiGetCallbackName");
     find_optional(library, into.context_id, "cuptiGetContextId");
     find_optional(library, into.stream_id, "cuptiGetStreamIdEx");
-    find_optional(library, into.stream_context, "cuStreamGetCtx");
     return needed.missing;
 }
 
@@ -136,13 +138,34 @@ const char* text_of(const cupti_functions& cupti, CUptiResult result) noexcept {
                : "an error that CUPTI has no text for";
 }
 
-decltype(&::cuStreamGetCtx) find_stream_context(const cupti_functions& cupti) noexcept {
-    if (cupti.stream_context != nullptr) return cupti.stream_context;
+namespace {
+
+driver_functions driver_functions_of(void* library) noexcept {
+    driver_functions found{};
+    find_optional(library, found.stream_context, "cuStreamGetCtx");
+    find_optional(library, found.is_capturing, "cuStreamIsCapturing");
+    return found;
+}
+
+driver_functions look_for_driver_functions() noexcept {
+    const opened_cupti& opened = the_cupti();
+    if (opened.library == nullptr) return {};
+    const driver_functions beside = driver_functions_of(opened.library);
+    if (beside.stream_context != nullptr) return beside;
     void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
-    if (driver == nullptr) return nullptr;
-    decltype(&::cuStreamGetCtx) found = nullptr;
-    find_optional(driver, found, "cuStreamGetCtx");
+    if (driver == nullptr) return {};
+    const driver_functions found = driver_functions_of(driver);
     ::dlclose(driver);  // the program holds it
+    return found;
+}
+
+}  // namespace
+
+driver_functions find_driver_functions() noexcept {
+    static constinit std::mutex looking;
+    static driver_functions found{};
+    const std::lock_guard lock(looking);
+    if (found.stream_context == nullptr) found = look_for_driver_functions();
     return found;
 }
 

@@ -23,14 +23,21 @@ struct cupti_functions {
     decltype(&::cuptiGetTimestamp) timestamp;
     decltype(&::cuptiSubscribe) subscribe;
     decltype(&::cuptiUnsubscribe) unsubscribe;
+    decltype(&::cuptiEnableCallback) enable_callback;
     // Optional.
+    decltype(&::cuptiEnableDomain) enable_domain;
     decltype(&::cuptiActivityRegisterTimestampCallback) register_timestamp;
     decltype(&::cuptiSetThreadIdType) set_thread_id_type;
     decltype(&::cuptiActivityEnableLatencyTimestamps) enable_latency;
     decltype(&::cuptiGetCallbackName) callback_name;
     decltype(&::cuptiGetContextId) context_id;
     decltype(&::cuptiGetStreamIdEx) stream_id;
-    decltype(&::cuStreamGetCtx) stream_context;  ///< the driver's
+};
+
+/// The driver's own functions: null before the program's driver is loaded.
+struct driver_functions {
+    decltype(&::cuStreamGetCtx) stream_context;
+    decltype(&::cuStreamIsCapturing) is_capturing;
 };
 
 /// The library that COROSCOPE_CUPTI names; else libcupti.so.13 or .12 where the loader looks; else in the toolkit of
@@ -44,7 +51,7 @@ const char* why_no_cupti() noexcept;
 /// CUPTI's own text for a result.
 const char* text_of(const cupti_functions& cupti, CUptiResult result) noexcept;
 
-/// The driver's function that names a stream's context; null before the program's driver is loaded.
-decltype(&::cuStreamGetCtx) find_stream_context(const cupti_functions& cupti) noexcept;
+/// From CUPTI's library where that has them, else from the driver that the program has loaded.
+driver_functions find_driver_functions() noexcept;
 
 }  // namespace coroscope::cuda

@@ -46,11 +46,15 @@ constexpr wanted_kind kinds[] = {
 // What the calling thread has told CUPTI: at most one id is on CUPTI's stack for it.
 struct thread_ids {
     std::uint64_t pushed = 0;
-    bool delivering = false;  ///< it is in CUPTI's hands
+    bool delivering = false;       ///< it is in CUPTI's hands
+    std::uint32_t in_runtime = 0;  ///< the session that followed it into a call of the runtime
 };
 constinit thread_local thread_ids here;
 
-void no_callback(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+void CUPTIAPI api_called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                         const void* data) {
+    the_recorder().called(domain, cbid, *static_cast<const CUpti_CallbackData*>(data));
+}
 
 void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
                                std::size_t* most_records) {
@@ -119,7 +123,8 @@ bool cupti_recorder::start(std::uint64_t start_ticks, device_message& message) n
         const std::uint32_t session = session_.load(std::memory_order_relaxed) + 1;
         {
             const std::lock_guard reading(reading_);
-            reader_.begin(*cupti_, record_line_, session, start_ticks);
+            const call_moments* moments = notes_moments_.load() ? &moments_ : nullptr;
+            reader_.begin(*cupti_, record_line_, moments, session, start_ticks);
         }
         session_.store(session, std::memory_order_release);
         taken_before_ = pool_.taken();
@@ -130,9 +135,9 @@ bool cupti_recorder::start(std::uint64_t start_ticks, device_message& message) n
     return false;
 }
 
-// Nothing is called back: to subscribe is to be the only one, and to be told that somebody else is.
+// To subscribe is to be the only one, and to be told that somebody else is.
 bool cupti_recorder::subscribe(device_message& message) noexcept {
-    const auto callback = reinterpret_cast<CUpti_CallbackFunc>(no_callback);
+    const auto callback = reinterpret_cast<CUpti_CallbackFunc>(api_called);
     const CUptiResult result = cupti_->subscribe(&subscriber_, callback, nullptr);
     if (result == CUPTI_SUCCESS) return true;
     if (result != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
@@ -141,7 +146,6 @@ bool cupti_recorder::subscribe(device_message& message) noexcept {
     return false;
 }
 
-// Where CUPTI cannot be given our clock, its own is read beside it.
 bool cupti_recorder::set_clock(device_message& message) noexcept {
     if (!has_clock_) clock_ = measure_line();
     has_clock_ = true;
@@ -150,33 +154,65 @@ bool cupti_recorder::set_clock(device_message& message) noexcept {
         cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     if (cupti_->enable_latency != nullptr)
         cupti_->enable_latency(1);  // when kernels were queued, if it can
+    notes_moments_.store(false);
     if (cupti_->register_timestamp != nullptr &&
         cupti_->register_timestamp(timestamp) == CUPTI_SUCCESS)
         return true;
+    return read_clock(message);
+}
+
+// Where CUPTI cannot be given our clock, its own is read beside it, and at each call that it calls us back at.
+bool cupti_recorder::read_clock(device_message& message) noexcept {
     const std::uint64_t before = detail::session_ticks();
     const CUptiResult result = cupti_->timestamp(&record_line_.base_ns);
     record_line_.base_ticks = before + (detail::session_ticks() - before) / 2;
-    return result == CUPTI_SUCCESS || fail(message, "cuptiGetTimestamp", result);
+    if (result != CUPTI_SUCCESS) return fail(message, "cuptiGetTimestamp", result);
+    moments_.forget();
+    if (cupti_->enable_domain != nullptr)
+        for (const CUpti_CallbackDomain domain :
+             {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API})
+            if (cupti_->enable_domain(1, subscriber_, domain) == CUPTI_SUCCESS)
+                notes_moments_.store(true);
+    return true;
 }
+
+namespace {
+
+// One line of what CUPTI does not do.
+class refusals {
+public:
+    explicit refusals(device_message& into) noexcept : into_(into) {}
+
+    void add(const char* what, const char* why) noexcept {
+        const int size = std::snprintf(into_.text + used_, sizeof into_.text - used_, "%s%s (%s)",
+                                       used_ == 0 ? "CUPTI does not record " : ", ", what, why);
+        used_ =
+            std::min(used_ + static_cast<std::size_t>(std::max(size, 0)), sizeof into_.text - 1);
+    }
+
+private:
+    device_message& into_;
+    std::size_t used_ = 0;
+};
+
+}  // namespace
 
 bool cupti_recorder::enable_kinds(device_message& message) noexcept {
     enabled_ = 0;
     CUptiResult result = cupti_->register_callbacks(buffer_requested, buffer_completed);
     if (result != CUPTI_SUCCESS) return fail(message, "cuptiActivityRegisterCallbacks", result);
-    std::size_t used = 0;
+    refusals refused(message);
     for (std::size_t at = 0; at < std::size(kinds); ++at) {
         result = cupti_->activity_enable(kinds[at].kind);
-        if (result == CUPTI_SUCCESS) {
+        if (result == CUPTI_SUCCESS)
             enabled_ |= 1U << at;
-            continue;
-        }
-        if (at == 0) return fail(message, "cuptiActivityEnable", result);
-        const int size = std::snprintf(message.text + used, sizeof message.text - used, "%s%s (%s)",
-                                       used == 0 ? "CUPTI does not record " : ", ", kinds[at].name,
-                                       text_of(*cupti_, result));
-        used =
-            std::min(used + static_cast<std::size_t>(std::max(size, 0)), sizeof message.text - 1);
+        else if (at == 0)
+            return fail(message, "cuptiActivityEnable", result);
+        else
+            refused.add(kinds[at].name, text_of(*cupti_, result));
     }
+    result = events_.begin(*cupti_, subscriber_);
+    if (result != CUPTI_SUCCESS) refused.add("events", text_of(*cupti_, result));
     return true;
 }
 
@@ -256,6 +292,20 @@ void cupti_recorder::complete(std::uint8_t* buffer, std::size_t bytes) noexcept 
     pool_.give_back(buffer);
 }
 
+// The runtime's calls make calls of the driver, which are told of, too.
+void cupti_recorder::called(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                            const CUpti_CallbackData& data) noexcept {
+    const bool of_runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+    if (!of_runtime && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
+    const bool enters = data.callbackSite == CUPTI_API_ENTER;
+    const std::uint32_t session = session_.load(std::memory_order_relaxed);
+    if (of_runtime) here.in_runtime = enters ? session : 0;
+    const bool inner = !of_runtime && here.in_runtime == session;
+    if (notes_moments_.load(std::memory_order_relaxed) && !inner && enters)
+        moments_.note(data.correlationId, detail::session_ticks());
+    events_.called(domain, cbid, data, inner);
+}
+
 recorded_work cupti_recorder::work() noexcept {
     const std::lock_guard reading(reading_);
     return reader_.work();
@@ -281,6 +331,7 @@ const detail::device_recorder cuda_recorder{
     []() noexcept { the_recorder().stop(); },
     [](std::uint64_t task) noexcept { the_recorder().follow(task); },
     identify_stream,
+    [](const void* event) noexcept { return the_recorder().find_event(event); },
 };
 
 [[gnu::constructor]] void enter() noexcept { detail::register_device_recorder(cuda_recorder); }

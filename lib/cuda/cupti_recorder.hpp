@@ -4,6 +4,7 @@
 // What this library does while a session records: CUPTI is subscribed to, its kinds of activities are enabled, its
 // buffers come and go.
 //
+//   a call of CUDA's that is followed ──► event_follower
 //   start ── subscribe, enable ──►  buffer_requested ◄── CUPTI ──► buffer_completed ──► activity_reader ──► session
 //   stop ── disable, flush (forced), count what is missing, unsubscribe
 //
@@ -16,6 +17,7 @@
 
 #include "activity_reader.hpp"
 #include "buffer_pool.hpp"
+#include "event_follower.hpp"
 
 namespace coroscope::cuda {
 
@@ -30,6 +32,12 @@ public:
 
     void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
     void complete(std::uint8_t* buffer, std::size_t bytes) noexcept;
+    void called(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                const CUpti_CallbackData& data) noexcept;
+
+    detail::device_event find_event(const void* event) const noexcept {
+        return events_.find(event);
+    }
 
     recorded_work work() noexcept;
 
@@ -39,6 +47,7 @@ public:
 private:
     bool subscribe(detail::device_message& message) noexcept;
     bool set_clock(detail::device_message& message) noexcept;
+    bool read_clock(detail::device_message& message) noexcept;
     bool enable_kinds(detail::device_message& message) noexcept;
     void disable_kinds() noexcept;
     bool fail(detail::device_message& message, const char* what, CUptiResult result) noexcept;
@@ -57,6 +66,9 @@ private:
     std::atomic<std::uint64_t> dropped_{0};
     std::atomic<bool> recording_{false};
     std::atomic<bool> has_exit_{false};  ///< flush_at_exit() is registered
+    std::atomic<bool> notes_moments_{false};
+    call_moments moments_;
+    event_follower events_;
     buffer_pool pool_;
     std::mutex reading_;  ///< guards the reader
     activity_reader reader_;

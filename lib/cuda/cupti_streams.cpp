@@ -8,7 +8,7 @@ namespace coroscope::cuda {
 namespace {
 
 std::uint32_t context_of(const cupti_functions& cupti, CUstream stream) noexcept {
-    const auto stream_context = find_stream_context(cupti);
+    const auto stream_context = find_driver_functions().stream_context;
     CUcontext context = nullptr;
     std::uint32_t id = trace::device_unknown;
     if (stream_context == nullptr || cupti.context_id == nullptr ||

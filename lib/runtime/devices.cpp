@@ -88,10 +88,7 @@ const char* refusal(const char* device) noexcept {
     return nullptr;
 }
 
-bool records_devices_here() noexcept {
-    const std::uint32_t generation = recorded_generation.load(std::memory_order_acquire);
-    return generation != 0 && effective_generation(this_thread) == generation;
-}
+bool records_devices_here() noexcept { return records_devices(effective_generation(this_thread)); }
 
 bool start_recorder(session& owner, const device_recorder& recorder,
                     device_message& message) noexcept {
@@ -150,14 +147,47 @@ void follow_task(std::uint64_t task) noexcept {
     recorder->follow(records_devices_here() ? task : 0);
 }
 
-void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept {
+detail::device_event find_event(const void* event) noexcept {
     const device_recorder* recorder = active.load(std::memory_order_acquire);
-    if (!devices_follow() || recorder == nullptr || !records_devices_here()) return;
-    const detail::device_stream waited = recorder->identify(stream, per_thread);
-    const std::uint64_t ticks = now();
+    return recorder == nullptr ? detail::device_event{} : recorder->find_event(event);
+}
+
+detail::device_stream identify_stream(void* stream, bool per_thread) noexcept {
+    const device_recorder* recorder = active.load(std::memory_order_acquire);
+    if (recorder == nullptr) return {trace::device_unknown, trace::device_unknown};
+    return recorder->identify(stream, per_thread);
+}
+
+bool records_devices(std::uint32_t generation) noexcept {
+    return generation != 0 && recorded_generation.load(std::memory_order_acquire) == generation;
+}
+
+void write_device_wait(std::uint64_t ticks, trace::device_wait_kind kind, std::uint32_t stream,
+                       std::uint64_t third, std::uint64_t fourth) noexcept {
+    const auto value = static_cast<std::uint64_t>(kind);
     if (char* at = reserve())
-        write_record(at, ticks, make_tag(record_kind::device_wait, waited.stream, 0), task,
-                     waited.context);
+        write_record(at, ticks, make_tag(record_kind::device_wait, stream, value), third, fourth);
+}
+
+void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept {
+    if (!devices_follow() || !records_devices_here()) return;
+    const detail::device_stream waited = identify_stream(stream, per_thread);
+    write_device_wait(now(), trace::device_wait_kind::stream, waited.stream, task, waited.context);
+}
+
+detail::noted_event_wait record_event_wait(const void* event, std::uint64_t task) noexcept {
+    if (!devices_follow() || !records_devices_here()) return {};
+    const detail::device_event recorded = find_event(event);
+    const std::uint64_t ticks = now();
+    record_event_wait(ticks, recorded, task);
+    return {ticks, recorded, recorded};
+}
+
+void record_event_wait(std::uint64_t ticks, const detail::device_event& recorded,
+                       std::uint64_t task) noexcept {
+    if (records_devices_here())
+        write_device_wait(ticks, trace::device_wait_kind::event, recorded.stream, task,
+                          trace::device_wait_word(recorded.context, recorded.correlation));
 }
 
 void rebind_and_follow(std::uint64_t carried) noexcept {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include <coroscope/detail/device_notes.hpp>
 #include <coroscope/profile.hpp>
 
 #include "registry.hpp"
@@ -39,8 +40,24 @@ void forget_devices() noexcept;
 void follow_current_task() noexcept;
 void follow_task(std::uint64_t task) noexcept;
 
+/// Does the session of this generation record devices?
+bool records_devices(std::uint32_t generation) noexcept;
+
+/// Writes a device_wait record; third and fourth are its words.
+void write_device_wait(std::uint64_t ticks, trace::device_wait_kind kind, std::uint32_t stream,
+                       std::uint64_t third, std::uint64_t fourth) noexcept;
+
 /// The suspension of `task` that begins now, on this thread, waits for a stream of the recorder's.
 void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept;
+
+/// The same for an event; and for a record of it that was found out later, of a suspension that began at `ticks`.
+detail::noted_event_wait record_event_wait(const void* event, std::uint64_t task) noexcept;
+void record_event_wait(std::uint64_t ticks, const detail::device_event& recorded,
+                       std::uint64_t task) noexcept;
+
+/// What the recorder of devices, if one is active, knows of an event and of a stream.
+detail::device_event find_event(const void* event) noexcept;
+detail::device_stream identify_stream(void* stream, bool per_thread) noexcept;
 
 /// detail::rebind() to what the task of the thread's mark carries.
 void rebind_and_follow(std::uint64_t carried) noexcept;

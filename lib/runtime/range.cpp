@@ -10,6 +10,7 @@
 #include <coroscope/context.hpp>
 #include <coroscope/detail/attachment.hpp>
 #include <coroscope/detail/range_start.hpp>
+#include <coroscope/detail/device_notes.hpp>
 #include <coroscope/record_function.hpp>
 #include <coroscope/stream_range.hpp>
 
@@ -40,6 +41,9 @@ public:
 
     void record(std::uint64_t item) const noexcept {
         if (begun_.start.ticks != 0) record_item(begun_, item);
+    }
+    void record_stream(void* stream, bool per_thread) const noexcept {
+        if (begun_.start.ticks != 0) record_range_stream(begun_, stream, per_thread);
     }
 
 private:
@@ -88,6 +92,10 @@ void record_item(range_state& state) noexcept {
 }
 
 void note_thrown_callback() noexcept { count_fault(range_fault::callback_threw); }
+
+void note_range_on_stream(const range_state& range, void* stream, bool per_thread) noexcept {
+    range.record_stream(stream, per_thread);
+}
 
 range_state* share_range(const range_start& begun) noexcept {
     return new (std::nothrow) range_state(begun);

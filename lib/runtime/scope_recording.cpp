@@ -11,6 +11,7 @@
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/scope.hpp>
 
+#include "devices.hpp"
 #include "frames.hpp"
 #include "notes.hpp"
 #include "observation.hpp"
@@ -308,6 +309,16 @@ void record_item(const range_start& range, std::uint64_t number) noexcept {
     if (!session.live()) return count_late(range.session);
     if (char* at = reserve())
         write_record(at, ticks, make_tag(record_kind::item, range.label, 0), begun.mark, number);
+}
+
+void record_range_stream(const range_start& range, void* stream, bool per_thread) noexcept {
+    const scope_start begun = recorded_start(range.start);
+    if (begun.ticks == 0 || !records_devices(range.session)) return;
+    const session_return session(range.session);
+    if (!session.live()) return;
+    const device_stream on = identify_stream(stream, per_thread);
+    write_device_wait(now(), trace::device_wait_kind::range, on.stream, begun.mark,
+                      trace::device_wait_word(on.context, range.label));
 }
 
 std::uint32_t arguments_wanted() noexcept {

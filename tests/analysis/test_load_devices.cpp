@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "device_traces.hpp"
 #include "loading.hpp"
 #include <coroscope/analysis/await_statistics.hpp>
 #include <coroscope/analysis/chrome.hpp>
@@ -23,73 +24,9 @@ using what = trace::device_activity;
 
 namespace {
 
-/// The first activity of that name.
-const analysis::device_activity& activity(const analysis::trace& loaded, std::string_view name) {
-    const auto found =
-        std::find_if(loaded.device_activities.begin(), loaded.device_activities.end(),
-                     [&](const auto& candidate) { return loaded.strings[candidate.name] == name; });
-    REQUIRE(found != loaded.device_activities.end());
-    return *found;
-}
-
 std::string launched_by(const analysis::trace& loaded, std::string_view name) {
     const std::uint32_t event = activity(loaded, name).event;
     return event == analysis::none ? "" : loaded.strings[loaded.events[event].name];
-}
-
-device_values kernel(std::uint32_t site, std::int64_t start, std::int64_t end,
-                     std::uint32_t correlation, std::uint32_t stream = 7) {
-    return {.start = start, .end = end, .site = site, .correlation = correlation, .stream = stream};
-}
-
-/// The names of what one of an await's waits covers.
-std::vector<std::string> awaited(const analysis::trace& loaded, const analysis::device_wait& wait) {
-    std::vector<std::string> names;
-    for (const std::uint32_t at : wait.activities)
-        names.push_back(loaded.strings[loaded.device_activities[loaded.stream_order[at]].name]);
-    return names;
-}
-
-/// Every index names something, everything is in order, nothing ends before it begins.
-bool devices_are_sound(const analysis::trace& loaded) {
-    const auto fits = [](std::uint32_t index, std::size_t size) {
-        return index == analysis::none || index < size;
-    };
-    const auto& all = loaded.device_activities;
-    for (std::size_t at = 0; at < all.size(); ++at) {
-        const analysis::device_activity& each = all[at];
-        if (each.end_ns < each.start_ns || each.start_ns < 0 || each.end_ns > loaded.duration_ns)
-            return false;
-        if (at > 0 && each.start_ns < all[at - 1].start_ns) return false;
-        if (each.bytes < 0 || each.name >= loaded.strings.size()) return false;
-        if (!fits(each.device, loaded.devices.size()) || !fits(each.task, loaded.tasks.size()) ||
-            !fits(each.thread, loaded.threads.size()) || !fits(each.call, all.size()) ||
-            !fits(each.event, loaded.events.size()))
-            return false;
-        if (each.call != analysis::none && !analysis::is_call(all[each.call].what)) return false;
-    }
-    for (const std::uint32_t at : loaded.stream_order)
-        if (at >= all.size()) return false;
-    for (const analysis::device_wait& each : loaded.device_waits) {
-        if (!fits(each.await, loaded.awaits.size()) || !fits(each.task, loaded.tasks.size()))
-            return false;
-        for (const std::uint32_t at : each.activities)
-            if (at >= loaded.stream_order.size()) return false;
-    }
-    return true;
-}
-
-/// Of each suspension, devices explain no more than there is.
-bool shares_are_sound(const analysis::trace& loaded) {
-    const analysis::device_coverage coverage(loaded);
-    for (std::uint32_t at = 0; at < loaded.awaits.size(); ++at) {
-        const analysis::device_share share = coverage.of(at);
-        const std::int64_t queued_ns = share.queued_ns.value_or(0);
-        if (share.covered_ns < 0 || queued_ns < 0) return false;
-        const analysis::time_split time = analysis::split_of(loaded, loaded.awaits[at]);
-        if (share.covered_ns + queued_ns > time.suspended_ns + time.waiting_ns) return false;
-    }
-    return true;
 }
 
 }  // namespace
@@ -205,6 +142,18 @@ TEST_CASE(
     const auto loaded = load(built);
     CHECK(launched_by(loaded, "hop") == "handle");
     CHECK(launched_by(loaded, "deep") == "on the stack");
+}
+
+TEST_CASE("a call is its scope's, also where its clock is off by not quite half its length") {
+    for (std::int64_t skew = -24; skew <= 24; skew += 4) {
+        trace_builder built;
+        const auto before = built.site("before"), own = built.site("own"),
+                   behind = built.site("behind"), gemm = built.site("gemm");
+        built.on(1).scope(before, 50, 150).scope(own, 150, 200).scope(behind, 200, 300);
+        built.on(2).device(kernel(gemm, 500, 510, 1)).device_call(151 + skew, 199 + skew, 1);
+        CAPTURE(skew);
+        CHECK(launched_by(load(built), "gemm") == "own");
+    }
 }
 
 TEST_CASE(
@@ -323,7 +272,7 @@ TEST_CASE("records of devices that are malformed are left out and counted") {
     trace_builder built;
     built.on(1)
         .device({.what = what{}, .start = 1, .end = 2})
-        .device({.what = static_cast<what>(10), .start = 1, .end = 2})
+        .device({.what = static_cast<what>(11), .start = 1, .end = 2})
         .raw(trace_builder::base_ticks, trace::make_tag(trace::record_kind::device, 0, 16), {1, 2})
         .device({.start = 50, .end = 40, .device = 4});
     const auto loaded = load(built);
@@ -350,15 +299,20 @@ TEST_CASE("random records of devices tie together without harm") {
             thread_writer writer = built.on(1 + below(2));
             const std::int64_t at = below(1000), end = at + std::int64_t{below(200)} - 20;
             const std::uint64_t task = below(4);
-            switch (below(6)) {
+            switch (below(9)) {
                 case 0: writer.device_wait(at, task, below(3), below(2)); break;
+                case 6: writer.event_wait(at, task, below(6), below(3), below(2)); break;
+                case 7:
+                    writer.label(at, below(3), "range").range_wait(end, below(3), below(3));
+                    break;
+                case 8: writer.dependency(at, below(3), below(6), below(3), below(6)); break;
                 case 1: writer.suspend(at, task); break;
                 case 2: writer.resume(at, task); break;
                 case 3:
                     writer.long_scope(site, at, std::max(at, end), below(128), task, below(4));
                     break;
                 default:
-                    writer.device({static_cast<what>(below(11)), at, end, below(2) * site, task,
+                    writer.device({static_cast<what>(below(12)), at, end, below(2) * site, task,
                                    below(2) * (1000 + below(4)), below(6), below(3), below(2),
                                    below(3), random(), std::int64_t{below(1000)} - 1, 0});
             }

@@ -26,18 +26,9 @@ void append_id(std::uint32_t correlation) {
     self().append(&told, sizeof told);
 }
 
-void append_call(CUpti_ActivityKind kind, std::uint32_t cbid, std::uint32_t correlation,
-                 std::uint64_t start, std::uint64_t end) {
-    append_id(correlation);
-    CUpti_ActivityAPI call{};
-    call.kind = kind;
-    call.cbid = cbid;
-    call.start = start;
-    call.end = end;
-    call.processId = static_cast<std::uint32_t>(::getpid());
-    call.threadId = static_cast<std::uint32_t>(::gettid());
-    call.correlationId = correlation;
-    self().append(&call, sizeof call);
+std::uint32_t number_of(const launch& what) {
+    const std::lock_guard lock(self().mutex);
+    return what.correlation != 0 ? what.correlation : ++self().last_correlation;
 }
 
 CUpti_ActivityKernel10 kernel_of(const launch& what, std::uint32_t correlation, std::uint64_t start,
@@ -57,6 +48,20 @@ CUpti_ActivityKernel10 kernel_of(const launch& what, std::uint32_t correlation, 
 
 }  // namespace
 
+void append_call(CUpti_ActivityKind kind, std::uint32_t cbid, std::uint32_t correlation,
+                 std::uint64_t start, std::uint64_t end) {
+    append_id(correlation);
+    CUpti_ActivityAPI call{};
+    call.kind = kind;
+    call.cbid = cbid;
+    call.start = start;
+    call.end = end;
+    call.processId = static_cast<std::uint32_t>(::getpid());
+    call.threadId = static_cast<std::uint32_t>(::gettid());
+    call.correlationId = correlation;
+    self().append(&call, sizeof call);
+}
+
 void flush(bool forced) {
     std::unique_lock lock(self().mutex);
     if (self().ended) return;
@@ -72,16 +77,26 @@ void flush(bool forced) {
 
 std::uint64_t now_ns() {
     const CUpti_TimestampCallbackFunc clock = self().timestamp.load();
-    return clock != nullptr ? clock() : realtime_ns();
+    if (clock != nullptr) return clock();
+    return realtime_ns() + static_cast<std::uint64_t>(self().skew_ns.load());
 }
+void skew_clock(std::int64_t ahead_ns) { self().skew_ns = ahead_ns; }
 
 std::uint32_t call_launch(const launch& what) {
+    const std::uint32_t correlation = number_of(what);
+    const api_function runtime{CUPTI_CB_DOMAIN_RUNTIME_API, launch_kernel_cbid};
+    const api_function driver{CUPTI_CB_DOMAIN_DRIVER_API, driver_launch_cbid};
+    const int result = 0;
     const std::uint64_t begin = now_ns();
+    tell(runtime, CUPTI_API_ENTER, correlation, nullptr, result);
+    if (what.with_driver_call) {
+        tell(driver, CUPTI_API_ENTER, correlation, nullptr, result);
+        tell(driver, CUPTI_API_EXIT, correlation, nullptr, result);
+    }
+    tell(runtime, CUPTI_API_EXIT, correlation, nullptr, result);
     std::uint64_t end = now_ns();
     while (end <= begin) end = now_ns();
     const std::lock_guard lock(self().mutex);
-    const std::uint32_t correlation =
-        what.correlation != 0 ? what.correlation : ++self().last_correlation;
     const std::uint64_t start_ns = what.start_ns != 0 ? what.start_ns : end;
     const CUpti_ActivityKernel10 kernel =
         what.unfinished
@@ -93,7 +108,7 @@ std::uint32_t call_launch(const launch& what) {
     append_call(CUPTI_ACTIVITY_KIND_RUNTIME, launch_kernel_cbid, correlation, begin, end);
     if (what.unfinished)
         self().in_flight.push_back(kernel);
-    else if (!what.kernel_first)
+    else if (!what.kernel_first && !what.without_kernel)
         self().append(&kernel, sizeof kernel);
     return correlation;
 }
@@ -129,6 +144,10 @@ void refuse_subscribers(CUptiResult answer) {
 void refuse_kind(CUpti_ActivityKind kind, CUptiResult answer) {
     const std::lock_guard lock(self().mutex);
     self().refused[static_cast<std::uint32_t>(kind)] = answer;
+}
+void refuse_callbacks(CUptiResult answer) {
+    const std::lock_guard lock(self().mutex);
+    self().callback_answer = answer;
 }
 void refuse_clock(CUptiResult answer) {
     const std::lock_guard lock(self().mutex);

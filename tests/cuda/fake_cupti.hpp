@@ -24,7 +24,8 @@ struct launch {
     std::uint32_t correlation = 0;  ///< 0: the next one
     bool with_driver_call =
         false;  ///< the runtime's call makes one of the driver, with the same number
-    bool kernel_first = false;  ///< the kernel's record comes before the call's
+    bool kernel_first = false;    ///< the kernel's record comes before the call's
+    bool without_kernel = false;  ///< only the call: the test tells of the kernel itself
     bool unfinished =
         false;  ///< the kernel is still in flight when it is flushed by force, and not told before
     std::uint64_t start_ns = 0;
@@ -35,6 +36,26 @@ struct launch {
 /// A call of cudaLaunchKernel by this thread, and its kernel. Returns the correlation number.
 FAKE_CUPTI_API std::uint32_t call_launch(const launch& what);
 
+/// By whose function an event is recorded, waited for or destroyed. The runtime's calls the driver's, with its number.
+enum class through { runtime, driver, per_thread_runtime, per_thread_driver };
+
+/// Calls of CUDA's that are about events, by this thread, with CUPTI's callbacks and the record of the call. A stream's
+/// handle is its number. They return the correlation number.
+FAKE_CUPTI_API std::uint32_t call_event_record(const void* event, std::uint32_t stream,
+                                               through by = through::runtime,
+                                               bool external = false);
+FAKE_CUPTI_API std::uint32_t call_stream_wait(std::uint32_t stream, const void* event,
+                                              through by = through::runtime);
+FAKE_CUPTI_API void call_event_destroy(const void* event, through by = through::runtime);
+/// A graph gets a node that records the event.
+FAKE_CUPTI_API void add_to_graph(const void* event);
+
+/// The next call about an event fails, as the program sees it.
+FAKE_CUPTI_API void fail_next_event_call();
+
+/// What is done in this stream becomes a graph, or does not any more.
+FAKE_CUPTI_API void capture(std::uint32_t stream, bool on);
+
 /// Puts a record of CUPTI's layout behind the others, if its kind is enabled.
 FAKE_CUPTI_API void append(const void* record, std::size_t bytes);
 template <class Record>
@@ -44,6 +65,9 @@ void append(const Record& record) {
 
 /// CUPTI's time: the client's, where it gave a clock.
 FAKE_CUPTI_API std::uint64_t now_ns();
+
+/// CUPTI's own clock, where it was given none, is ahead by this much from here on.
+FAKE_CUPTI_API void skew_clock(std::int64_t ahead_ns);
 
 /// A context goes: what it has recorded is handed over at once, on this thread.
 FAKE_CUPTI_API void destroy_context();
@@ -60,6 +84,7 @@ FAKE_CUPTI_API void drop(std::size_t records);
 /// What is answered from here on; CUPTI_SUCCESS: all is well.
 FAKE_CUPTI_API void refuse_subscribers(CUptiResult answer);
 FAKE_CUPTI_API void refuse_kind(CUpti_ActivityKind kind, CUptiResult answer);
+FAKE_CUPTI_API void refuse_callbacks(CUptiResult answer);
 FAKE_CUPTI_API void refuse_clock(CUptiResult answer);
 
 /// What was done with external ids, on all threads.

@@ -48,11 +48,12 @@ extern "C" {
 
 #define ENTRY FAKE_CUPTI_API CUptiResult CUPTIAPI
 
-ENTRY cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc, void*) {
+ENTRY cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void*) {
     const std::lock_guard lock(self().mutex);
     if (self().subscriber_answer != CUPTI_SUCCESS) return called(self().subscriber_answer);
     if (self().subscribed) return called(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
     self().subscribed = true;
+    self().callback = callback;
     *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&self());
     return called();
 }
@@ -62,7 +63,28 @@ ENTRY cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
     if (!self().subscribed || subscriber != reinterpret_cast<CUpti_SubscriberHandle>(&self()))
         return called(CUPTI_ERROR_INVALID_PARAMETER);
     self().subscribed = false;
+    self().called_back.clear();
+    self().domains_called_back.clear();
     return called();
+}
+
+ENTRY cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
+                          CUpti_CallbackId cbid) {
+    const std::lock_guard lock(self().mutex);
+    if (enable == 0)
+        self().called_back.erase({domain, cbid});
+    else if (self().callback_answer == CUPTI_SUCCESS)
+        self().called_back.insert({domain, cbid});
+    return called(self().callback_answer);
+}
+
+ENTRY cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain) {
+    const std::lock_guard lock(self().mutex);
+    if (enable == 0)
+        self().domains_called_back.erase(domain);
+    else if (self().callback_answer == CUPTI_SUCCESS)
+        self().domains_called_back.insert(domain);
+    return called(self().callback_answer);
 }
 
 ENTRY cuptiActivityEnable(CUpti_ActivityKind kind) {
@@ -215,6 +237,15 @@ FAKE_CUPTI_API void fake_cupti_launch_and_end() {
 // The driver's: every stream is of context 9.
 FAKE_CUPTI_API CUresult CUDAAPI cuStreamGetCtx(CUstream, CUcontext* context) {
     *context = reinterpret_cast<CUcontext>(std::uintptr_t{9});
+    return CUDA_SUCCESS;
+}
+
+FAKE_CUPTI_API CUresult CUDAAPI cuStreamIsCapturing(CUstream stream,
+                                                    CUstreamCaptureStatus* status) {
+    const std::lock_guard lock(self().mutex);
+    const auto number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream));
+    *status = self().captured.count(number) != 0 ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                 : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 

@@ -24,6 +24,9 @@ namespace coroscope::test::fake_cupti {
 inline constexpr std::uint32_t launch_kernel_cbid = 211;  // cudaLaunchKernel's
 inline constexpr std::uint32_t driver_launch_cbid = 307;
 
+/// A function that may be called back at: its domain and its number there.
+using api_function = std::pair<CUpti_CallbackDomain, CUpti_CallbackId>;
+
 struct filled_buffer {
     std::uint8_t* memory = nullptr;
     std::size_t bytes = 0;
@@ -83,6 +86,13 @@ public:
     std::map<std::uint32_t, CUptiResult> refused;
     CUptiResult subscriber_answer = CUPTI_SUCCESS;
     CUptiResult clock_answer = CUPTI_SUCCESS;
+    CUptiResult callback_answer = CUPTI_SUCCESS;
+    CUpti_CallbackFunc callback = nullptr;
+    std::set<api_function> called_back;
+    std::set<CUpti_CallbackDomain> domains_called_back;
+    std::atomic<std::int64_t> skew_ns{0};
+    std::set<std::uint32_t> captured;  ///< streams
+    bool fails_next = false;
     bool subscribed = false;
     bool holds = false;
     bool system_threads = false;
@@ -143,6 +153,14 @@ inline cupti& self() {
     static cupti& one = *new cupti;  // it outlives whoever asks at the end
     return one;
 }
+
+/// CUPTI's callback at a call, if the client has asked for it. Not under the lock.
+void tell(const api_function& of, CUpti_ApiCallbackSite site, std::uint32_t correlation,
+          const void* parameters, const int& result);
+
+/// The record of a call by this thread, behind the id that the thread has pushed. Under the lock.
+void append_call(CUpti_ActivityKind kind, std::uint32_t cbid, std::uint32_t correlation,
+                 std::uint64_t start, std::uint64_t end);
 
 /// Hands over what there is; forced: with what is in flight.
 void flush(bool forced);

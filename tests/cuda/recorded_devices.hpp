@@ -29,9 +29,12 @@ struct recorded_activity {
 };
 
 struct recorded_wait {
-    std::uint64_t task = 0;
+    std::uint64_t ticks = 0;
+    std::uint64_t task = 0;  ///< or the mark of a range
     std::uint64_t context = 0;
     std::uint32_t stream = 0;
+    std::uint32_t number = 0;  ///< an event's call, or a range's label
+    trace::device_wait_kind kind{};
 };
 
 struct recorded_devices {
@@ -104,7 +107,10 @@ private:
                 break;
             }
             case trace::record_kind::device_wait:
-                found_.waits.push_back({record.word(2), record.word(3), record.id()});
+                found_.waits.push_back({record.word(0), record.word(2),
+                                        record.word(3) & 0xffff'ffff, record.id(),
+                                        static_cast<std::uint32_t>(record.word(3) >> 32),
+                                        static_cast<trace::device_wait_kind>(record.value())});
                 break;
             default: break;
         }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <boost/asio.hpp>
+#include <coroscope/detail/device_recorder.hpp>
 
 #include "../asio/recording.hpp"
 #include "fake_cudart.hpp"
@@ -42,6 +43,17 @@ std::thread complete_late(fake_stream& stream) {
         stream.complete();
     });
 }
+
+// Knows of each event that it was recorded, but no trace has the call.
+const coroscope::detail::device_recorder recorder{
+    "cuda",
+    [](std::uint64_t, coroscope::detail::device_message&) noexcept { return true; },
+    []() noexcept {},
+    []() noexcept {},
+    [](std::uint64_t) noexcept {},
+    [](void*, bool) noexcept { return coroscope::detail::device_stream{5, 40}; },
+    [](const void*) noexcept { return coroscope::detail::device_event{5, 40, 7}; },
+};
 
 }  // namespace
 
@@ -108,6 +120,33 @@ TEST_SUITE("completion in Asio") {
         CHECK(of_callback == cudaSuccess);
         CHECK(on == std::this_thread::get_id());
         CHECK(promised.get() == cudaSuccess);
+    }
+
+    TEST_CASE("a task's await of a stream or an event says which it waits for") {
+        coroscope::detail::register_device_recorder(recorder);
+        fake_stream stream;
+        stream.work();
+        fake_event event;
+        event.record(stream);
+        int of_event = -1, of_stream = -1;
+        profile session({.all_threads = true, .use_device = "cuda"});
+        net::io_context io;
+        net::co_spawn(io, waits_in_asio(event.handle(), of_event), net::detached);
+        net::co_spawn(io, waits_in_asio(stream.handle(), of_stream), net::detached);
+        std::thread device = complete_late(stream);
+        io.run();
+        device.join();
+        auto loaded = analysis::load(session.stop());
+        REQUIRE(loaded);
+        CHECK(of_event == cudaSuccess);
+        REQUIRE(loaded->device_waits.size() == 2);
+        int events = 0;
+        for (const analysis::device_wait& wait : loaded->device_waits) {
+            events += wait.is_event ? 1 : 0;
+            CHECK(wait.stream == (wait.is_event ? analysis::none : 40));
+            CHECK((wait.await != analysis::none) == is_tracked);
+        }
+        CHECK(events == 1);
     }
 
     TEST_CASE("an execution context may go before the stream is done") {

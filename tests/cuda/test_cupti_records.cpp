@@ -280,6 +280,7 @@ TEST_SUITE("records of CUPTI") {
 
     TEST_CASE("without our clock in CUPTI its own is read beside it") {
         fake::refuse_clock(CUPTI_ERROR_NOT_SUPPORTED);
+        fake::refuse_callbacks(CUPTI_ERROR_NOT_SUPPORTED);
         std::uint64_t before = 0;
         std::uint64_t behind = 0;
         const recorded_devices found = record_devices([&] {
@@ -288,12 +289,39 @@ TEST_SUITE("records of CUPTI") {
             behind = detail::session_ticks();
         });
         fake::refuse_clock(CUPTI_SUCCESS);
+        fake::refuse_callbacks(CUPTI_SUCCESS);
         const auto calls = found.of(device_activity::runtime_call);
         REQUIRE(calls.size() == 1);
         const std::uint64_t slack =
             3'000'000;  // a millisecond: the clocks differ in what they count
         CHECK(calls[0].start_ticks + slack >= before);
         CHECK(calls[0].body.end_ticks <= behind + slack);
+    }
+
+    TEST_CASE(
+        "without our clock in CUPTI each call begins where its thread was, however clocks drift") {
+        fake::refuse_clock(CUPTI_ERROR_NOT_SUPPORTED);
+        std::vector<std::uint64_t> moments;
+        const recorded_devices found = record_devices([&] {
+            for (const bool with_driver_call : {false, true}) {
+                for (const std::int64_t ahead_ns : {0, 50'000, -2'000'000, 700'000}) {
+                    fake::skew_clock(ahead_ns);
+                    moments.push_back(detail::session_ticks());
+                    fake::call_launch({.with_driver_call = with_driver_call});
+                }
+            }
+            moments.push_back(detail::session_ticks());
+        });
+        fake::skew_clock(0);
+        fake::refuse_clock(CUPTI_SUCCESS);
+        const auto calls = found.of(device_activity::runtime_call);
+        REQUIRE(calls.size() == 8);
+        for (std::size_t at = 0; at < calls.size(); ++at) {
+            CHECK(calls[at].start_ticks >= moments[at]);
+            CHECK(calls[at].start_ticks <= moments[at + 1]);
+            CHECK(found.kernels()[at].start_ticks >= calls[at].start_ticks);
+        }
+        CHECK(found.of(device_activity::driver_call).size() == 4);
     }
 
     TEST_CASE("an await's stream is named as CUPTI names it, the default stream too") {

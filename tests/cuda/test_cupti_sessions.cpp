@@ -70,6 +70,9 @@ bool behave_as_child() {
     const std::uint64_t before = fake::calls();
     {
         const context_guard guard(context(5, current_context().session, 0));
+        const detail::noted_event_wait wait = detail::note_event_wait(&before, 5);
+        detail::note_stream_wait(nullptr, 5);
+        if (wait.ticks != 0) return false;
     }
     if (child_may_start_threads) {
         profile session({.use_device = "cuda"});

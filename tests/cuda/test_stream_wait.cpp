@@ -32,6 +32,7 @@ const detail::device_recorder recorder{
     []() noexcept {},
     [](std::uint64_t) noexcept {},
     identify,
+    [](const void*) noexcept { return detail::device_event{}; },
 };
 
 task<> awaits_both(thread_executor& pool) {

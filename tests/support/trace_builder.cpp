@@ -142,6 +142,10 @@ thread_writer& thread_writer::device(const device_values& values) {
     body.context = values.context;
     body.stream = values.stream;
     body.what = values.what;
+    body.awaited_context =
+        values.awaited_stream == trace::device_unknown ? trace::device_unknown : values.context;
+    body.awaited_stream = values.awaited_stream;
+    body.awaited_correlation = values.awaited_correlation;
     owner_->write_record(
         owner_->chunk_of(thread_, trace::record_unit_bytes + sizeof(body)), ticks_of(values.start),
         make_tag(record_kind::device, values.site, sizeof(body)), &body, sizeof(body));
@@ -160,6 +164,34 @@ thread_writer& thread_writer::device_call(std::int64_t start, std::int64_t end,
 thread_writer& thread_writer::device_wait(std::int64_t at, std::uint64_t task, std::uint32_t stream,
                                           std::uint32_t context) {
     return raw(ticks_of(at), make_tag(record_kind::device_wait, stream, 0), {task, context});
+}
+
+thread_writer& thread_writer::event_wait(std::int64_t at, std::uint64_t task,
+                                         std::uint32_t correlation, std::uint32_t stream,
+                                         std::uint32_t context) {
+    const auto kind = static_cast<std::uint64_t>(trace::device_wait_kind::event);
+    return raw(ticks_of(at), make_tag(record_kind::device_wait, stream, kind),
+               {task, trace::device_wait_word(context, correlation)});
+}
+
+thread_writer& thread_writer::range_wait(std::int64_t at, std::uint32_t serial,
+                                         std::uint32_t stream, std::uint32_t start_thread,
+                                         std::uint32_t context) {
+    const auto kind = static_cast<std::uint64_t>(trace::device_wait_kind::range);
+    return raw(ticks_of(at), make_tag(record_kind::device_wait, stream, kind),
+               {trace::make_mark(0, start_thread == 0 ? thread_ : start_thread),
+                trace::device_wait_word(context, serial)});
+}
+
+thread_writer& thread_writer::dependency(std::int64_t at, std::uint32_t stream,
+                                         std::uint32_t correlation, std::uint32_t awaited_stream,
+                                         std::uint32_t awaited_correlation) {
+    device_values made{trace::device_activity::dependency, at, at};
+    made.stream = stream;
+    made.correlation = correlation;
+    made.awaited_stream = awaited_stream;
+    made.awaited_correlation = awaited_correlation;
+    return device(made);
 }
 
 thread_writer& thread_writer::next_chunk(std::int64_t opened_at, std::uint64_t current_task) {

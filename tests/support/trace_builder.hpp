@@ -39,6 +39,8 @@ struct device_values {
     std::uint64_t bytes = 0;
     std::int64_t queued = -1;  ///< -1: unknown
     std::uint64_t address = 0;
+    std::uint32_t awaited_stream = 0;  ///< of a dependency, in the same context
+    std::uint32_t awaited_correlation = 0;
 };
 
 /// The stream of one thread. All times are nanoseconds since the session's start.
@@ -85,6 +87,15 @@ public:
                                std::uint64_t task = 0);
     thread_writer& device_wait(std::int64_t at, std::uint64_t task, std::uint32_t stream = 7,
                                std::uint32_t context = 1);
+    /// For an event that the call of that number recorded in the stream.
+    thread_writer& event_wait(std::int64_t at, std::uint64_t task, std::uint32_t correlation,
+                              std::uint32_t stream = 7, std::uint32_t context = 1);
+    /// A range (see item()) is tied to the stream.
+    thread_writer& range_wait(std::int64_t at, std::uint32_t serial, std::uint32_t stream = 7,
+                              std::uint32_t start_thread = 0, std::uint32_t context = 1);
+    /// The call of that number made a stream wait for what `awaited_correlation` recorded in another.
+    thread_writer& dependency(std::int64_t at, std::uint32_t stream, std::uint32_t correlation,
+                              std::uint32_t awaited_stream, std::uint32_t awaited_correlation);
 
     /// Closes the chunk; the next record opens another, in which `current_task` is said to run.
     thread_writer& next_chunk(std::int64_t opened_at, std::uint64_t current_task = 0);

@@ -14,7 +14,7 @@ import trace_builder
 from tool import TOOL, ToolTest, coroscope
 
 PRINTING = [("table",), ("awaits",), ("awaits", "--chains"), ("tasks",), ("tasks", "--tree"),
-            ("tasks", "--task", "3"), ("streams",), ("info",)]
+            ("tasks", "--task", "3"), ("streams",), ("ranges",), ("info",)]
 
 
 class DataTest(ToolTest):

@@ -126,6 +126,25 @@ class Waiting(DevicesTest):
         self.assertEqual((info["device_activities"], info["device_waits"]), (40, 5))
 
 
+class Ranges(DevicesTest):
+    def test_a_range_that_ended_with_a_stream_has_start_end_time_and_queue_on_the_device(self):
+        self.trace = trace_builder.uploads().write(self.folder / "uploads.cst")
+        upload, unknown = self.data("ranges")
+        self.assertEqual((upload["name"], upload["start_ns"], upload["total_ns"]), ("upload", 1_000, 8_000))
+        self.assertEqual((upload["device_start_ns"], upload["device_end_ns"]), (3_000, 7_000))
+        self.assertEqual((upload["device_ns"], upload["device_queued_ns"]), (3_000, 500))
+        self.assertEqual(upload["asked_for"], "stream 7: 2 kernels 3.0 us (longest gemm 2.0 us), queued on the device 500 ns")
+        self.assertEqual((unknown["device_ns"], unknown["asked_for"]), (None, "a stream that is not known"))
+        text = self.text("ranges", "--sort-by", "device")
+        self.assertIn("Device queue", text)
+        self.assertIn("stream 7: 2 kernels", text)
+        rows = {row["name"]: row for row in self.rows("table")}
+        self.assertEqual((rows["upload"]["device_total_ns"], rows["upload"]["self_device_ns"]), ("3000", "0"))
+
+    def test_a_trace_without_such_ranges_has_none(self):
+        self.assertEqual(self.data("ranges"), [])
+
+
 class Export(DevicesTest):
     def test_the_export_has_lanes_of_streams_with_arrows_from_calls_and_to_tasks(self):
         events = json.loads(coroscope("export", self.trace, "-o", "-").stdout)["traceEvents"]

@@ -11,7 +11,7 @@ import trace_builder
 from tool import TOOL, ToolTest, coroscope
 
 READING = [("table",), ("table", "--group-by", "line"), ("table", "--torch"), ("awaits",), ("awaits", "--chains"),
-           ("tasks",), ("tasks", "--tree"), ("tasks", "--task", "3"), ("streams",)]
+           ("tasks",), ("tasks", "--tree"), ("tasks", "--task", "3"), ("streams",), ("ranges",)]
 EXPORTS = [("chrome",), ("chrome", "--torch"), ("stacks",), ("memory-timeline",), ("execution-graph",)]
 
 

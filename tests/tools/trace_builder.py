@@ -19,6 +19,7 @@ SCOPE, LONG_SCOPE, SUSPEND, RESUME, SPAWN, WAKE, FINISH, ATTRIBUTE, CARRIES = 1,
 LABEL, ITEM = 13, 16
 STRING, SITE, THREAD = 20, 21, 22
 DEVICE, DEVICE_WAIT, DEVICE_NAME = 25, 26, 27
+RANGE_WAIT = 2  # device_wait_kind::range
 KERNEL, COPY, SET, RUNTIME_CALL = 1, 2, 3, 4
 RECORDED, NOT_RECORDED = 1, 2
 UNKNOWN = 0xFFFFFFFF
@@ -161,6 +162,26 @@ def pipeline(requests=5):
         now = woken + 2_000
     trace.thread(1, b"main", main)
     trace.thread(2, b"worker", worker)
+    trace.thread(3, b"cupti", cupti)
+    return trace
+
+
+def uploads():
+    """Two ranges of thread 1: one asks stream 7 for two kernels and ends with it, one with a stream that nobody knows."""
+    trace = Trace()
+    trace.devices = RECORDED
+    trace.device(0, b"NVIDIA H100 80GB")
+    launch, gemm = trace.site(b"cudaLaunchKernel"), trace.site(b"gemm")
+    main = []
+    for serial, label, start, attached, number, context in ((1, b"upload", 1_000, 2_000, 7, 1),
+                                                            (2, b"unknown", 10_000, 11_000, UNKNOWN, UNKNOWN)):
+        main += [words(START_TICKS + start, tag(LABEL, serial, len(label))) + padded(label),
+                 words(START_TICKS + attached, tag(DEVICE_WAIT, number, RANGE_WAIT), 1, serial << 32 | context)]
+    ends = [words(START_TICKS + 1_000, tag(LONG_SCOPE, 1, COMPLETED), 8_000, 1)]
+    cupti = [device(KERNEL, gemm, 3_000, 5_000, 0, 1), device(KERNEL, gemm, 6_000, 7_000, 0, 2, queued_ns=5_500),
+             device(RUNTIME_CALL, launch, 1_100, 1_150, 0, 1, 1001), device(RUNTIME_CALL, launch, 1_200, 1_250, 0, 2, 1001)]
+    trace.thread(1, b"main", main)
+    trace.thread(2, b"callback", ends)
     trace.thread(3, b"cupti", cupti)
     return trace
 

@@ -14,54 +14,11 @@
 #include <string_view>
 #include <vector>
 
+#include <coroscope/analysis/index_range.hpp>
 #include <coroscope/detail/export.hpp>
 #include <coroscope/trace/format.hpp>
 
 namespace coroscope::analysis {
-
-inline constexpr std::uint32_t none = 0xffff'ffff;
-
-using optional_ns = std::optional<std::int64_t>;
-
-/// Consecutive indices into a vector of the model. Reads like a container of std::uint32_t.
-class index_range {
-public:
-    class iterator {
-    public:
-        using value_type = std::uint32_t;
-        using difference_type = std::ptrdiff_t;
-        iterator() = default;
-        explicit iterator(std::uint32_t index) : index_(index) {}
-        std::uint32_t operator*() const { return index_; }
-        iterator& operator++() {
-            ++index_;
-            return *this;
-        }
-        iterator operator++(int) { return iterator(index_++); }
-        bool operator==(const iterator&) const = default;
-
-    private:
-        std::uint32_t index_ = 0;
-    };
-
-    index_range() = default;
-    index_range(std::uint32_t first, std::uint32_t count) : first_(first), count_(count) {}
-
-    [[nodiscard]] iterator begin() const { return iterator(first_); }
-    [[nodiscard]] iterator end() const { return iterator(first_ + count_); }
-    [[nodiscard]] std::size_t size() const { return count_; }
-    [[nodiscard]] bool empty() const { return count_ == 0; }
-    /// Preconditions: position < size(); for front and back, !empty().
-    [[nodiscard]] std::uint32_t operator[](std::size_t position) const {
-        return first_ + static_cast<std::uint32_t>(position);
-    }
-    [[nodiscard]] std::uint32_t front() const { return first_; }
-    [[nodiscard]] std::uint32_t back() const { return first_ + count_ - 1; }
-
-private:
-    std::uint32_t first_ = 0;
-    std::uint32_t count_ = 0;
-};
 
 /// One place in the source.
 struct site_info {
@@ -286,16 +243,50 @@ struct device_activity {
     coroscope::trace::device_activity what{};
 };
 
-/// A suspension that waited for what a stream had been asked to do.
+/// A suspension that waited for what a stream had been asked to do: a stream that it awaited, that of an event, or one
+/// that such a stream had been made to wait for.
 struct device_wait {
     std::int64_t time_ns = 0;
     std::uint32_t task = none;   ///< index into trace::tasks
     std::uint32_t await = none;  ///< index into trace::awaits; none: the task did not suspend
     std::uint32_t context = none;
-    std::uint32_t stream = none;
+    std::uint32_t stream = none;  ///< none: nobody knows
+    std::uint32_t call =
+        none;  ///< of an event: that recorded it, and before which what counts had been asked for;
+               ///< index into trace::device_activities
+    std::uint32_t correlation = 0;  ///< of that call
+    bool is_event = false;
+    bool is_indirect = false;  ///< another stream of the await was made to wait for it
     /// Positions in trace::stream_order: what had been asked for and ran during the suspension. One that ended
     /// before may stand among them where another, that began earlier, did not.
     index_range activities;
+};
+
+/// A stream was made to wait for what another one had been asked to do, up to a recorded event.
+struct device_dependency {
+    std::int64_t time_ns = 0;  ///< of the call that made it wait
+    std::uint32_t context = none;
+    std::uint32_t stream = none;
+    std::uint32_t awaited_context = none;
+    std::uint32_t awaited_stream = none;  ///< none: nobody knows
+    std::int64_t recorded_ns =
+        0;  ///< of the call that recorded the event; what was asked for before is waited for
+};
+
+/// A range that ended where a device's stream came to.
+struct device_range {
+    std::uint32_t name = none;    ///< index into trace::strings
+    std::uint32_t task = none;    ///< that of its beginning: index into trace::tasks
+    std::uint32_t thread = none;  ///< where it began: index into trace::threads
+    std::uint32_t event = none;   ///< index into trace::events
+    std::int64_t start_ns = 0;
+    std::int64_t attached_ns = 0;  ///< when it was tied to the stream
+    optional_ns end_ns;            ///< none: it did not end while the session ran
+    std::uint32_t context = none;
+    std::uint32_t stream = none;  ///< none: nobody knows
+    /// Positions in trace::range_work: what its task and the tasks that this spawned in it, or outside tasks its
+    /// thread, asked that stream to do between its beginning and that moment.
+    index_range work;
 };
 
 /// What the trace lost, and how healthy it is.
@@ -362,7 +353,11 @@ struct trace {
     std::vector<device_activity> device_activities;  ///< by (start ascending, end descending)
     std::vector<std::uint32_t>
         stream_order;  ///< those that ran on a stream, by (context, stream), then in their order
-    std::vector<device_wait> device_waits;  ///< by (await, context, stream), each once
+    std::vector<device_wait> device_waits;               ///< by (await, context, stream), each once
+    std::vector<device_dependency> device_dependencies;  ///< by (context, stream, time)
+    std::vector<device_range> device_ranges;             ///< by start
+    std::vector<std::uint32_t>
+        range_work;  ///< positions in stream_order, by range, then in their order
     std::vector<event>
         events;  ///< by (start ascending, end descending, stream position descending)
     trace_health health;

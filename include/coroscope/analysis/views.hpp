@@ -53,6 +53,9 @@ list_await_sites(const trace& loaded, const std::vector<await_site_statistics>& 
 /// Streams by label: the delay of the first item, the gaps between the others.
 [[nodiscard]] COROSCOPE_API listing list_streams(const std::vector<stream_statistics>& statistics);
 
+/// The ranges that ended with a stream of a device: what they asked it for, when that ran, and how long it was queued.
+[[nodiscard]] COROSCOPE_API listing list_device_ranges(const trace& loaded);
+
 /// The threads: what each recorded and lost.
 [[nodiscard]] COROSCOPE_API listing list_threads(const trace& loaded);
 

@@ -30,6 +30,15 @@ struct device_stream {
     std::uint32_t stream;
 };
 
+/// Where an event was recorded last: in which stream, and by the call with which correlation number.
+struct device_event {
+    std::uint32_t context = trace::device_unknown;
+    std::uint32_t stream = trace::device_unknown;  ///< device_unknown: nobody knows
+    std::uint32_t correlation = 0;
+
+    bool operator==(const device_event&) const = default;
+};
+
 /// What a recorder does. All but follow() are called by the thread that starts or stops a session, one at a time.
 struct device_recorder {
     const char* device;  ///< as profile_options::use_device names it
@@ -51,6 +60,9 @@ struct device_recorder {
     /// What a stream's handle stands for; trace::device_unknown where that cannot be told. `per_thread`: no handle
     /// is the thread's own stream. Called by any thread.
     device_stream (*identify)(void* stream, bool per_thread) noexcept;
+
+    /// Where this event was recorded last. Called by any thread; the event need not exist any more.
+    device_event (*find_event)(const void* event) noexcept;
 };
 
 /// Called once, by the library that records the device; `recorder` lives as long as the program.

@@ -46,4 +46,7 @@ COROSCOPE_API void end_range(const range_start& range, range_extent extent) noex
 /// Writes item `number` of a begun range, as above; 0: it will yield some.
 COROSCOPE_API void record_item(const range_start& range, std::uint64_t number) noexcept;
 
+/// Writes that a begun range ends where this stream of a device comes to here, if its session records devices.
+void record_range_stream(const range_start& range, void* stream, bool per_thread) noexcept;
+
 }  // namespace coroscope::detail

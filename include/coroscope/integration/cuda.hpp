@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include <coroscope/detail/device_notes.hpp>
 #include <coroscope/detail/export.hpp>
 
 namespace coroscope {
@@ -36,13 +37,4 @@ COROSCOPE_API recorded_work latest_recorded_work() noexcept;
 
 }  // namespace cuda
 
-namespace detail {
-
-/// The suspension of `task` that begins now on this thread waits for all that the stream (a CUstream or
-/// cudaStream_t; null: the default one) was asked to do until now. Does nothing where no session records devices.
-/// Thread-safe; not in a signal handler. `per_thread`: the program's default stream is the thread's own.
-COROSCOPE_API void note_stream_wait(void* stream, std::uint64_t task,
-                                    bool per_thread = false) noexcept;
-
-}  // namespace detail
 }  // namespace coroscope

@@ -155,6 +155,7 @@ private:
     void when_told() noexcept override {
         waits_->take(*this, [this] {
             const context_guard guard(context_);
+            work_.note_told(context_.task);
             const asio::await_step step(awaited_);
             const auto taken = std::move(pending_);
             const auto executor = taken->work.get_executor();
@@ -175,12 +176,14 @@ private:
 };
 
 struct initiate_wait {
+    coroscope::detail::noted_event_wait noted;
+
     template <class Handler, class Work>
     void operator()(Handler handler, Work work) const {
         const auto executor = asio_::get_associated_executor(handler);
         using operation = asio_operation<Handler, std::remove_const_t<decltype(executor)>>;
         const coroscope::detail::counted_ptr<operation> begun(
-            new operation(std::move(handler), executor, awaited_work(work)));
+            new operation(std::move(handler), executor, awaited_work(work, noted)));
         const cudaError_t answer = operation::begin(begun);
         if (answer != cudaErrorNotReady) begun->tell(static_cast<int>(answer));
     }
@@ -195,12 +198,10 @@ template <detail::awaitable Work, class Token>
 auto async_completion(Work work, Token&& token) {
     using given = decltype(detail::asio_::async_initiate<Token, void(cudaError_t)>(
         detail::initiate_wait(), token, work));
-    if constexpr (COROSCOPE_ENABLED != 0 && std::is_same_v<Work, cudaStream_t> &&
-                  asio::is_asio_awaitable<given>)
-        coroscope::detail::note_stream_wait(work, current_context().task,
-                                            detail::default_stream_is_per_thread);
-    return detail::asio_::async_initiate<Token, void(cudaError_t)>(detail::initiate_wait(), token,
-                                                                   work);
+    detail::initiate_wait initiation;
+    if constexpr (COROSCOPE_ENABLED != 0 && asio::is_asio_awaitable<given>)
+        initiation.noted = detail::note_wait(work, current_context().task);
+    return detail::asio_::async_initiate<Token, void(cudaError_t)>(initiation, token, work);
 }
 
 }  // namespace COROSCOPE_ABI

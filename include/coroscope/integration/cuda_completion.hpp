@@ -22,8 +22,8 @@
 // Each gives the stream's answer, a cudaError_t. What is complete already, and what fails at once, does not suspend.
 // A fault of the device or the end of its context comes as its error, at the latest 50 ms after. The wake of the
 // task is the moment at which it was told, or, by polling, the moment at which it goes on. In a session that records
-// devices the await of a stream is explained by what that stream did meanwhile; which stream an event was recorded in
-// cannot be asked.
+// devices an await is explained by what its stream did meanwhile, of what it had been asked for before the co_await, or
+// before the event was recorded, and by what it made that stream wait for other streams.
 //
 // The stream or event must live until the coroutine goes on or is destroyed. A coroutine may be destroyed while
 // it waits: it is forgotten, also if it is queued already; the executor is not used from then on. An awaiter belongs to its
@@ -117,6 +117,7 @@ private:
     void when_told() noexcept override {
         if (this->forgotten()) return;
         const context_guard guard(this->awaiting());
+        this->work_.note_told(this->awaiting().task);
         if constexpr (std::is_same_v<Executor, on_waking_thread>) {
             this->resume_on_waking_thread();
         } else {
@@ -159,7 +160,7 @@ private:
 
     void poll(const job& again) noexcept {
         if (this->forgotten()) return;
-        if (const int answer = this->work_.look(); answer != device_wait::pending) {
+        if (const int answer = this->work_.look_again(); answer != device_wait::pending) {
             this->tell(answer);
             return;
         }
@@ -173,7 +174,13 @@ private:
         }
     }
 
-    void when_told() noexcept override { this->resume_handed_over(); }
+    void when_told() noexcept override {
+        {
+            const context_guard guard(this->awaiting());
+            this->work_.note_told(this->awaiting().task);
+        }
+        this->resume_handed_over();
+    }
 };
 
 /// What completion() and polling() give.
@@ -191,9 +198,7 @@ public:
     bool await_ready() noexcept {
         answer_ = work_.look();
         if (answer_ != device_wait::pending) return true;
-        if (COROSCOPE_ENABLED != 0 && work_.is_stream())
-            coroscope::detail::note_stream_wait(work_.stream(), current_context().task,
-                                                default_stream_is_per_thread);
+        if constexpr (COROSCOPE_ENABLED != 0) work_.note_wait(current_context().task);
         return false;
     }
 
@@ -246,6 +251,7 @@ inline cudaError_t end_on_stream(coroscope::detail::range_state* state,
                                  cudaStream_t stream) noexcept {
     if (state == nullptr) return cudaSuccess;
     if (!coroscope::detail::attach(*state)) return cudaErrorInvalidValue;
+    coroscope::detail::note_range_on_stream(*state, stream, default_stream_is_per_thread);
     range_end end(state);
     awaited_work work(stream);
     if (const int answer = work.look(); answer != device_wait::pending) {
@@ -291,7 +297,8 @@ auto polling(Work work, Executor&& executor,
 /// call_end_callbacks_on_future does for a future. The end callbacks run on the stream's callback, where CUDA must not
 /// be called, or, where it failed, on the waking thread; here and now where the stream is idle. Gives CUDA's error
 /// where the stream cannot tell: the range has ended then. A range that is attached already is refused as there, with
-/// cudaErrorInvalidValue, and its first attachment stays.
+/// cudaErrorInvalidValue, and its first attachment stays. In a session that records devices, what the range asked the
+/// stream for until here gives it start, end, time and queue on the device (`coroscope ranges`).
 inline cudaError_t call_end_callbacks_on_stream(const range& ends, cudaStream_t stream) noexcept {
     return cuda::detail::end_on_stream(ends.coroscope_state().get(), stream);
 }

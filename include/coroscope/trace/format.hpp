@@ -9,10 +9,13 @@
 // reader, or a process killed at any moment, never sees half a record: a tag of zero ends a chunk.
 //
 // This header is shared by the runtime, which writes, and the analysis, which reads. It holds no
-// behaviour beyond packing and unpacking of fields and pulls in nothing but <cstdint>/<cstddef>.
+// behaviour beyond packing and unpacking of fields and pulls in nothing but <cstdint>/<cstddef>. What records of devices
+// hold stands in device_format.hpp.
 
 #include <cstddef>
 #include <cstdint>
+
+#include <coroscope/trace/device_format.hpp>
 
 namespace coroscope::trace {
 
@@ -152,7 +155,8 @@ enum class record_kind : std::uint8_t {
     memory = 19,      ///< [3] ticks | -, memory_event | address | bytes | allocated in all | reserved in all
     device = 25,      ///< [1+n] start | site that names it, byte count | device_body: what a device did, or a call into
                       ///< its driver
-    device_wait = 26, ///< [2] ticks | stream, - | task | context: its suspension that begins here waits for that stream
+    device_wait = 26, ///< [2] ticks | stream, device_wait_kind | task, or mark of a range's start | context, and above it
+                      ///< 32 bits that depend on the kind: who waits from here on for what that stream does
     // In chunks of kind metadata.
     string = 20,      ///< [1+n] - | string id, byte count | text
     site = 21,        ///< [3] - | site id, - | site_body
@@ -261,39 +265,6 @@ struct sequence_body {
     std::uint64_t forward_thread;  ///< 0 where the work is created; where it runs, the thread that did
 };
 static_assert(sizeof(sequence_body) == 16);
-
-/// What a device did, or was asked for.
-enum class device_activity : std::uint8_t {
-    kernel = 1,
-    copy = 2,
-    set = 3,
-    runtime_call = 4,     ///< a call of the runtime's interface, by a thread of the program
-    driver_call = 5,      ///< of the driver's
-    synchronization = 6,  ///< a thread waited, or a stream was made to
-    overhead = 7,         ///< of whatever records the device
-    allocated = 8,        ///< memory of a device; a moment
-    released = 9,
-};
-
-/// What is not known of an activity, its stream say.
-inline constexpr std::uint32_t device_unknown = 0xffff'ffff;
-
-/// The body of a device record.
-struct device_body {
-    std::uint64_t end_ticks;
-    std::uint64_t task;         ///< in whose context it was asked for; 0: outside tasks, or unknown
-    std::uint64_t os_thread_id; ///< of calls, and of what is recorded by a thread: which one; else 0
-    std::uint64_t bytes;        ///< copied, set, allocated or released
-    std::uint64_t queued_ticks; ///< a kernel's: when it came to the device's queue; 0: unknown
-    std::uint64_t address;      ///< of memory that was allocated or released
-    std::uint32_t correlation;  ///< the same in a call and in what it asked for; 0: none
-    std::uint32_t device;       ///< its index; device_unknown
-    std::uint32_t context;      ///< device_unknown
-    std::uint32_t stream;       ///< device_unknown
-    device_activity what;
-    std::uint8_t reserved[15];
-};
-static_assert(sizeof(device_body) == 80);
 
 /// What a memory record tells (the tag's value).
 enum class memory_event : std::uint32_t { allocated = 0, released = 1, out_of_memory = 2 };

@@ -2,7 +2,7 @@
 #pragma once
 
 // What each scope of a native trace did on devices, by torch's rule: its own is what it launched, its total
-// has what the scopes in it did, too.
+// has what the scopes in it did, too. A range that ended with a stream has a total of what it asked that stream for.
 
 #include <cstdint>
 #include <vector>
@@ -23,6 +23,8 @@ public:
     [[nodiscard]] std::int64_t total_ns(std::size_t event) const { return total_ns_[event]; }
 
 private:
+    void add_ranges(const trace& loaded);
+
     std::vector<std::int64_t> own_ns_;
     std::vector<std::int64_t> total_ns_;
 };

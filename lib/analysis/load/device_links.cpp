@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "device_ranges.hpp"
 #include "device_scopes.hpp"
 #include "device_waits.hpp"
 
@@ -53,6 +54,39 @@ private:
     std::uint32_t next_id_ = 1;
 };
 
+/// Calls by their numbers, which are used again.
+class numbered_calls {
+public:
+    explicit numbered_calls(const std::vector<device_activity>& all) {
+        for (std::uint32_t at = 0; at < all.size(); ++at)
+            if (is_call(all[at].what) && all[at].correlation != 0)
+                calls_.emplace_back(all[at].correlation, all[at].start_ns, at);
+        std::sort(calls_.begin(), calls_.end());
+    }
+
+    /// The call of that number that began last, but not after `time_ns`: index into trace::device_activities, or none.
+    [[nodiscard]] std::uint32_t last_before(std::uint32_t number, std::int64_t time_ns) const {
+        const auto after =
+            std::upper_bound(calls_.begin(), calls_.end(), std::tuple(number, time_ns, none));
+        if (after == calls_.begin() || std::get<0>(*std::prev(after)) != number) return none;
+        return std::get<2>(*std::prev(after));
+    }
+
+    /// The call that recorded the event of a wait. An event that was recorded again while it was awaited has been so
+    /// after the wait began.
+    [[nodiscard]] std::uint32_t recording(const device_wait& wait) const {
+        const std::uint32_t before = last_before(wait.correlation, wait.time_ns);
+        if (before != none) return before;
+        const auto after = std::lower_bound(calls_.begin(), calls_.end(),
+                                            std::tuple(wait.correlation, wait.time_ns, 0U));
+        const bool found = after != calls_.end() && std::get<0>(*after) == wait.correlation;
+        return found ? std::get<2>(*after) : none;
+    }
+
+private:
+    std::vector<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>> calls_;
+};
+
 class device_linker {
 public:
     device_linker(const task_records& records, trace& loaded)
@@ -90,23 +124,20 @@ public:
                   });
     }
 
-    /// Numbers are used again: the call that began last before the activity is its own; where a clock is behind,
-    /// one that began before the activity ended.
+    /// The call that began last before the activity is its own; where a clock is behind, one that began before the
+    /// activity ended.
     void find_calls() {
-        std::vector<numbered_call> calls;
-        for (std::uint32_t at = 0; at < all_.size(); ++at)
-            if (is_call(all_[at].what) && all_[at].correlation != 0)
-                calls.push_back({all_[at].correlation, all_[at].start_ns, at});
-        std::sort(calls.begin(), calls.end());
+        const numbered_calls calls(all_);
         for (device_activity& each : all_) {
             if (is_call(each.what) || each.correlation == 0) continue;
-            each.call = last_before(calls, each.correlation, each.start_ns);
-            if (each.call == none) each.call = last_before(calls, each.correlation, each.end_ns);
+            each.call = calls.last_before(each.correlation, each.start_ns);
+            if (each.call == none) each.call = calls.last_before(each.correlation, each.end_ns);
             if (each.call == none) continue;
             if (each.task == none) each.task = all_[each.call].task;
             if (each.thread == none && !is_device_work(each.what))
                 each.thread = all_[each.call].thread;
         }
+        find_recording_calls(calls);
     }
 
     void find_scopes() {
@@ -126,14 +157,25 @@ public:
     }
 
 private:
-    using numbered_call = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>;
-
-    static std::uint32_t last_before(const std::vector<numbered_call>& calls, std::uint32_t number,
-                                     std::int64_t time_ns) {
-        const auto after =
-            std::upper_bound(calls.begin(), calls.end(), numbered_call{number, time_ns, none});
-        if (after == calls.begin() || std::get<0>(*std::prev(after)) != number) return none;
-        return std::get<2>(*std::prev(after));
+    /// What was asked for before an event was recorded is told by the calls, which are on one clock. Where the call that
+    /// recorded it is not in the trace, nobody knows.
+    void find_recording_calls(const numbered_calls& calls) {
+        for (device_wait& each : loaded_.device_waits) {
+            if (!each.is_event) continue;
+            each.call = calls.recording(each);
+            if (each.call == none) each.stream = each.context = none;
+        }
+        for (const dependency_record& each : records_.devices.dependencies) {
+            device_dependency& made = loaded_.device_dependencies.emplace_back(each.made);
+            const std::uint32_t recorded =
+                calls.last_before(each.awaited_correlation, made.time_ns);
+            if (recorded != none)
+                made.recorded_ns = all_[recorded].start_ns;
+            else
+                made.awaited_stream = made.awaited_context = none;
+            const std::uint32_t call = calls.last_before(each.correlation, made.time_ns);
+            if (call != none) made.time_ns = all_[call].start_ns;
+        }
     }
 
     const task_records& records_;
@@ -154,7 +196,9 @@ void warn_of(const device_records& records, trace& loaded) {
 void link_devices(const task_records& records, const symbols& names, clock_map& clock,
                   trace& loaded) {
     warn_of(records.devices, loaded);
-    if (loaded.device_activities.empty() && loaded.device_waits.empty()) return;
+    if (loaded.device_activities.empty() && loaded.device_waits.empty() &&
+        loaded.device_ranges.empty())
+        return;
     device_linker linker(records, loaded);
     linker.name_tasks();
     linker.name_threads(names, clock);
@@ -162,6 +206,7 @@ void link_devices(const task_records& records, const symbols& names, clock_map& 
     linker.find_calls();
     linker.find_scopes();
     link_device_waits(loaded);
+    link_device_ranges(loaded);
 }
 
 }  // namespace coroscope::analysis::loading

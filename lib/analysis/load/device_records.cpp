@@ -17,7 +17,7 @@ namespace {
 static_assert(coroscope::trace::device_unknown == none, "what is not known of an activity is none");
 
 bool is_known(device_kind_recorded what) {
-    return what >= device_kind_recorded::kernel && what <= device_kind_recorded::released;
+    return what >= device_kind_recorded::kernel && what <= device_kind_recorded::dependency;
 }
 
 /// What an activity is called that names no site.
@@ -31,7 +31,8 @@ std::string_view plain_name(device_kind_recorded what) {
         case device_kind_recorded::synchronization: return "synchronization";
         case device_kind_recorded::overhead: return "overhead";
         case device_kind_recorded::allocated: return "allocated";
-        case device_kind_recorded::released: break;
+        case device_kind_recorded::released:
+        case device_kind_recorded::dependency: break;
     }
     return "released";
 }
@@ -50,6 +51,10 @@ std::int64_t device_reader::read(const record_view& record, symbols& names, cloc
     if (!is_known(body.what)) {
         ++found_.malformed;
         return 0;
+    }
+    if (body.what == device_kind_recorded::dependency) {
+        read_dependency(record, body, clock);
+        return found_.dependencies.back().made.time_ns;
     }
     device_activity& added = loaded.device_activities.emplace_back();
     const std::uint64_t start_ticks = record.word(0);
@@ -73,11 +78,39 @@ std::int64_t device_reader::read(const record_view& record, symbols& names, cloc
     return added.end_ns;
 }
 
+void device_reader::read_dependency(const record_view& record, const device_body& body,
+                                    clock_map& clock) {
+    dependency_record& added = found_.dependencies.emplace_back();
+    added.made.time_ns = clock.to_ns(record.word(0));
+    added.made.context = body.context;
+    added.made.stream = body.stream;
+    added.made.awaited_context = body.awaited_context;
+    added.made.awaited_stream = body.awaited_stream;
+    added.correlation = body.correlation;
+    added.awaited_correlation = body.awaited_correlation;
+}
+
 void device_reader::read_wait(const record_view& record, clock_map& clock, trace& loaded) {
+    using coroscope::trace::device_wait_kind;
+    const std::int64_t time_ns = clock.to_ns(record.word(0));
+    const auto context = static_cast<std::uint32_t>(record.word(3));
+    const auto number = static_cast<std::uint32_t>(record.word(3) >> 32);
+    const auto kind = static_cast<device_wait_kind>(record.value());
+    if (kind > device_wait_kind::range) {
+        ++found_.malformed;
+        return;
+    }
+    if (kind == device_wait_kind::range) {
+        const std::uint32_t thread = coroscope::trace::mark_thread(record.word(2));
+        found_.ranges.push_back({time_ns, number, thread, context, record.id()});
+        return;
+    }
     device_wait& added = loaded.device_waits.emplace_back();
-    added.time_ns = clock.to_ns(record.word(0));
+    added.time_ns = time_ns;
     added.stream = record.id();
-    added.context = static_cast<std::uint32_t>(record.word(3));
+    added.context = context;
+    added.is_event = kind == device_wait_kind::event;
+    if (added.is_event) added.correlation = number;
     if (record.word(2) != 0) added.task = found_.tasks.insert(record.word(2));
 }
 

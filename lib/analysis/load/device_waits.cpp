@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "stream_dependencies.hpp"
+#include "stream_search.hpp"
 #include <coroscope/analysis/device_statistics.hpp>
 
 namespace coroscope::analysis::loading {
@@ -45,85 +46,142 @@ std::uint32_t await_of(const device_wait& wait, const trace& loaded) {
     return first < awaits.size() ? awaits[first] : none;
 }
 
-/// Finds in logarithmic time what a stream did in a suspension, however much overlaps.
-class stream_search {
-public:
-    explicit stream_search(const trace& loaded)
-        : loaded_(loaded),
-          latest_end_ns_(loaded.stream_order.size()),
-          least_asked_ns_(loaded.stream_order.size()) {
-        for (std::size_t at = 0; at < latest_end_ns_.size(); ++at) {
-            const std::int64_t end_ns = activity(at).end_ns;
-            latest_end_ns_[at] =
-                begins_stream(at) ? end_ns : std::max(end_ns, latest_end_ns_[at - 1]);
-        }
-        for (std::size_t at = least_asked_ns_.size(); at-- > 0;) {
-            const bool is_last = at + 1 == least_asked_ns_.size() || begins_stream(at + 1);
-            const std::int64_t asked_ns = asked(activity(at));
-            least_asked_ns_[at] = is_last ? asked_ns : std::min(asked_ns, least_asked_ns_[at + 1]);
-        }
-    }
+/// When what an await waited for was done.
+std::int64_t end_of(const await_info& await, const trace& loaded) {
+    if (await.wake_ns) return *await.wake_ns;
+    const task_info& task = loaded.tasks[await.task];
+    return await.resume_ns.value_or(task.end_ns.value_or(loaded.duration_ns));
+}
 
-    [[nodiscard]] index_range find(const device_wait& wait) const {
-        if (wait.await == none) return {};
-        const await_info& await = loaded_.awaits[wait.await];
-        const std::int64_t until_ns = end_of(await);
-        auto [first, end] = positions_of(wait);
-        first = partition(first, end,
-                          [&](std::size_t at) { return latest_end_ns_[at] <= await.suspend_ns; });
-        end = partition(first, end, [&](std::size_t at) {
-            return activity(at).start_ns < until_ns && least_asked_ns_[at] <= wait.time_ns;
-        });
-        return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first)};
+/// What a wait is for: all that was asked for up to it, or before its event was recorded.
+asked_work work_of(const device_wait& wait, const trace& loaded) {
+    const std::int64_t before_ns =
+        wait.call == none ? wait.time_ns + 1 : loaded.device_activities[wait.call].start_ns;
+    return {wait.context, wait.stream, before_ns};
+}
+
+/// The waits of one suspension after the other, with those for the streams that theirs had to wait for.
+class wait_linker {
+public:
+    explicit wait_linker(trace& loaded)
+        : loaded_(loaded), streams_(loaded), dependencies_(loaded, streams_) {}
+
+    void link() {
+        std::vector<device_wait> direct;
+        direct.swap(loaded_.device_waits);
+        std::stable_sort(direct.begin(), direct.end(),
+                         [](const device_wait& left, const device_wait& right) {
+                             return left.await < right.await;
+                         });
+        for (auto first = direct.begin(); first != direct.end();) {
+            const std::uint32_t await = first->await;
+            const auto last = await == none
+                                  ? direct.end()
+                                  : std::find_if(first, direct.end(), [await](const auto& each) {
+                                        return each.await != await;
+                                    });
+            if (await == none)
+                add_without_suspension(first, last);
+            else
+                add_suspension(first, last);
+            first = last;
+        }
+        if (cut_ != 0)
+            loaded_.health.warnings.push_back(
+                std::to_string(cut_) +
+                " suspensions depend on more streams of devices than are followed");
     }
 
 private:
-    [[nodiscard]] const device_activity& activity(std::size_t at) const {
-        return loaded_.device_activities[loaded_.stream_order[at]];
-    }
-    [[nodiscard]] bool begins_stream(std::size_t at) const {
-        return at == 0 || stream_of(activity(at)) != stream_of(activity(at - 1));
-    }
-    /// Unknown: before everything.
-    [[nodiscard]] std::int64_t asked(const device_activity& of) const {
-        return of.call == none ? std::numeric_limits<std::int64_t>::min()
-                               : loaded_.device_activities[of.call].start_ns;
-    }
-    [[nodiscard]] std::int64_t end_of(const await_info& await) const {
-        if (await.wake_ns) return *await.wake_ns;
-        const task_info& task = loaded_.tasks[await.task];
-        return await.resume_ns.value_or(task.end_ns.value_or(loaded_.duration_ns));
-    }
-    [[nodiscard]] std::pair<std::size_t, std::size_t> positions_of(const device_wait& wait) const {
-        const auto sought = std::tie(wait.context, wait.stream);
-        const std::size_t all = loaded_.stream_order.size();
-        const std::size_t first =
-            partition(0, all, [&](std::size_t at) { return stream_of(activity(at)) < sought; });
-        return {first, partition(first, all, [&](std::size_t at) {
-                    return stream_of(activity(at)) == sought;
-                })};
-    }
-    /// The first position of which it is false.
-    template <class Predicate>
-    static std::size_t partition(std::size_t first, std::size_t end, Predicate holds) {
-        while (first < end) {
-            const std::size_t middle = first + (end - first) / 2;
-            if (holds(middle))
-                first = middle + 1;
-            else
-                end = middle;
-        }
-        return first;
+    using iterator = std::vector<device_wait>::iterator;
+
+    void add_without_suspension(iterator first, iterator last) {
+        std::sort(first, last, [](const device_wait& left, const device_wait& right) {
+            return std::tuple(left.context, left.stream, left.time_ns, left.task) <
+                   std::tuple(right.context, right.stream, right.time_ns, right.task);
+        });
+        loaded_.device_waits.insert(loaded_.device_waits.end(), first, last);
     }
 
-    const trace& loaded_;
-    std::vector<std::int64_t> latest_end_ns_;   // by position: of the stream up to there
-    std::vector<std::int64_t> least_asked_ns_;  // by position: of the stream from there on
+    void add_suspension(iterator first, iterator last) {
+        const std::size_t begin = loaded_.device_waits.size();
+        add_direct(first, last);
+        add_indirect(begin);
+        const await_info& await = loaded_.awaits[first->await];
+        const std::int64_t until_ns = end_of(await, loaded_);
+        for (std::size_t at = 0; at < works_.size(); ++at)
+            if (works_[at].stream != none)
+                loaded_.device_waits[begin + at].activities =
+                    streams_.find(works_[at], await.suspend_ns, until_ns);
+        drop_idle(begin);
+        works_.clear();
+    }
+
+    /// Of two waits for one stream the one that is for more covers the other.
+    void add_direct(iterator first, iterator last) {
+        const auto place = [this](const device_wait& of) {
+            return std::tuple(of.context, of.stream, -work_of(of, loaded_).before_ns, of.time_ns);
+        };
+        std::sort(first, last, [&place](const device_wait& left, const device_wait& right) {
+            return place(left) < place(right);
+        });
+        last = std::unique(first, last, [](const device_wait& left, const device_wait& right) {
+            return left.context == right.context && left.stream == right.stream;
+        });
+        for (; first != last; ++first) {
+            works_.push_back(work_of(*first, loaded_));
+            loaded_.device_waits.push_back(*first);
+        }
+    }
+
+    void add_indirect(std::size_t begin) {
+        const device_wait by = loaded_.device_waits[begin];
+        const std::size_t direct = works_.size();
+        if (!dependencies_.follow(works_, loaded_.awaits[by.await].suspend_ns)) ++cut_;
+        for (std::size_t at = direct; at < works_.size(); ++at) {
+            device_wait added = by;
+            added.context = works_[at].context;
+            added.stream = works_[at].stream;
+            added.call = none;
+            added.correlation = 0;
+            added.is_event = false;
+            added.is_indirect = true;
+            loaded_.device_waits.push_back(added);
+        }
+    }
+
+    /// A stream that had nothing left to do explains nothing, if the task did not ask for it.
+    void drop_idle(std::size_t begin) {
+        auto& waits = loaded_.device_waits;
+        const auto first = waits.begin() + static_cast<std::ptrdiff_t>(begin);
+        waits.erase(std::remove_if(first, waits.end(),
+                                   [](const device_wait& each) {
+                                       return each.is_indirect && each.stream != none &&
+                                              each.activities.empty();
+                                   }),
+                    waits.end());
+        std::sort(waits.begin() + static_cast<std::ptrdiff_t>(begin), waits.end(),
+                  [](const device_wait& left, const device_wait& right) {
+                      return std::tie(left.context, left.stream) <
+                             std::tie(right.context, right.stream);
+                  });
+    }
+
+    trace& loaded_;
+    stream_search streams_;
+    stream_dependencies dependencies_;
+    std::vector<asked_work> works_;  // of the suspension at hand
+    std::uint64_t cut_ = 0;
 };
 
-}  // namespace
-
-namespace {
+void order_dependencies(trace& loaded) {
+    const auto place = [](const device_dependency& of) {
+        return std::tie(of.context, of.stream, of.time_ns, of.awaited_context, of.awaited_stream,
+                        of.recorded_ns);
+    };
+    std::sort(loaded.device_dependencies.begin(), loaded.device_dependencies.end(),
+              [&](const auto& left, const auto& right) { return place(left) < place(right); });
+}
 
 // Of several names of a stream the last one stands, as a program may rename it.
 void order_stream_names(std::vector<device_stream>& streams) {
@@ -144,23 +202,9 @@ void order_stream_names(std::vector<device_stream>& streams) {
 void link_device_waits(trace& loaded) {
     order_stream_names(loaded.device_streams);
     order_by_stream(loaded);
-    std::vector<device_wait>& waits = loaded.device_waits;
-    for (device_wait& each : waits) each.await = await_of(each, loaded);
-    const auto place = [](const device_wait& of) {
-        return std::tuple(of.await, of.context, of.stream);
-    };
-    std::sort(waits.begin(), waits.end(), [&](const device_wait& left, const device_wait& right) {
-        return std::tuple(place(left), right.time_ns, left.task) <
-               std::tuple(place(right), left.time_ns, right.task);
-    });
-    // Of two waits for one stream the later covers what the earlier does.
-    waits.erase(std::unique(waits.begin(), waits.end(),
-                            [&](const device_wait& left, const device_wait& right) {
-                                return left.await != none && place(left) == place(right);
-                            }),
-                waits.end());
-    const stream_search streams(loaded);
-    for (device_wait& each : waits) each.activities = streams.find(each);
+    order_dependencies(loaded);
+    for (device_wait& each : loaded.device_waits) each.await = await_of(each, loaded);
+    wait_linker(loaded).link();
 }
 
 }  // namespace coroscope::analysis::loading
@@ -186,9 +230,10 @@ std::string stream_text(const trace& loaded, std::uint32_t context, std::uint32_
 
 index_range find_device_waits(const trace& loaded, std::uint32_t await) {
     if (await == none) return {};
+    device_wait sought;
+    sought.await = await;
     const auto [first, end] = std::equal_range(
-        loaded.device_waits.begin(), loaded.device_waits.end(),
-        device_wait{0, none, await, 0, 0, {}},
+        loaded.device_waits.begin(), loaded.device_waits.end(), sought,
         [](const device_wait& left, const device_wait& right) { return left.await < right.await; });
     return {static_cast<std::uint32_t>(first - loaded.device_waits.begin()),
             static_cast<std::uint32_t>(end - first)};

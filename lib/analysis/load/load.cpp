@@ -10,6 +10,7 @@
 #include "clock_map.hpp"
 #include "deadline.hpp"
 #include "device_links.hpp"
+#include "device_ranges.hpp"
 #include "event_tree.hpp"
 #include "fold_jobs.hpp"
 #include "memory_records.hpp"
@@ -160,6 +161,7 @@ trace load_from(const reader& input, loading::deadline& until) {
             loading::read_scopes(records.streams[stream], timelines[stream], texts, context));
     loading::add_open_ranges(texts, timelines, context, scopes);
     loading::read_streams(texts, timelines, context);
+    loading::read_device_ranges(texts, timelines, context);
     loaded.took.parse_ns = until.elapsed_ns();
     loading::build_events({records.streams, timelines, scopes, texts, notes}, names, clock, until,
                           loaded);

@@ -96,6 +96,11 @@ std::optional<chrome_events::place> chrome_events::place_on_stream(const device_
     return place_beside(stream.where.in, stream.number, what, inside::closed);
 }
 
+std::string chrome_events::awaited_text(std::uint32_t context, std::uint32_t stream) const {
+    if (stream == none) return "a stream that is not known";
+    return stream_text(from_, context, stream);
+}
+
 /// What an await waited for, and how much of its time that explains.
 void chrome_events::write_awaited_streams(argument_list& arguments, std::uint32_t await) {
     const index_range waits = find_device_waits(from_, await);
@@ -103,12 +108,34 @@ void chrome_events::write_awaited_streams(argument_list& arguments, std::uint32_
     std::string streams;
     for (const std::uint32_t each : waits)
         streams.append(streams.empty() ? "" : ", ")
-            .append(stream_text(from_, from_.device_waits[each].context,
-                                from_.device_waits[each].stream));
+            .append(
+                awaited_text(from_.device_waits[each].context, from_.device_waits[each].stream));
     std::string member = "\"waited_for\":";
     append_json_string(member, streams);
     arguments.member(member);
     const device_share share = coverage_.of(await);
+    if (share.waits == 0) return;
+    arguments.integer("\"device_ns\":", share.covered_ns);
+    if (share.queued_ns) arguments.integer("\"device_queued_ns\":", *share.queued_ns);
+}
+
+void chrome_events::find_ranges() {
+    for (std::uint32_t at = 0; at < from_.device_ranges.size(); ++at)
+        ranges_.emplace(from_.device_ranges[at].event, at);
+}
+
+/// What a range asked the stream to do that ended it.
+void chrome_events::write_range_on_device(argument_list& arguments, std::uint32_t event) {
+    const auto found = ranges_.find(event);
+    if (found == ranges_.end()) return;
+    const device_range& range = from_.device_ranges[found->second];
+    std::string member = "\"ended_by\":";
+    append_json_string(member, awaited_text(range.context, range.stream));
+    arguments.member(member);
+    const device_share share = coverage_.of_range(found->second);
+    if (!share.start_ns || !share.end_ns) return;
+    arguments.integer("\"device_start_ns\":", *share.start_ns);
+    arguments.integer("\"device_end_ns\":", *share.end_ns);
     arguments.integer("\"device_ns\":", share.covered_ns);
     if (share.queued_ns) arguments.integer("\"device_queued_ns\":", *share.queued_ns);
 }
@@ -125,13 +152,22 @@ void chrome_events::write_launch(std::uint32_t index) {
                         "\"name\":\"launch\"");
 }
 
-/// Of each wait that ended, what its stream did last before.
+/// Of each await that ended, what its streams did last before: the last one of them resumed it.
 void chrome_events::find_resumed() {
+    std::uint32_t latest = none;  // activity
     for (std::uint32_t at = 0; at < from_.device_waits.size(); ++at) {
         const device_wait& wait = from_.device_waits[at];
         if (wait.await >= from_.awaits.size() || !from_.awaits[wait.await].resume_ns) continue;
+        if (at == 0 || from_.device_waits[at - 1].await != wait.await) latest = none;
         const std::uint32_t last = last_of(wait, *from_.awaits[wait.await].resume_ns);
-        if (last != none) resumed_.emplace_back(last, at);
+        if (last == none) continue;
+        if (latest == none)
+            resumed_.emplace_back(last, at);
+        else if (from_.device_activities[latest].end_ns < from_.device_activities[last].end_ns)
+            resumed_.back() = {last, at};
+        else
+            continue;
+        latest = last;
     }
     std::sort(resumed_.begin(), resumed_.end());
 }

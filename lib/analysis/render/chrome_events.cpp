@@ -84,7 +84,7 @@ void chrome_events::write_scope(std::uint32_t index) {
     const event& scope = from_.events[index];
     const span what = span_of(scope);
     const bool moved = may_have_moved(scope);
-    if (moved && scope.task >= from_.tasks.size()) return write_apart(scope, what);
+    if (moved && scope.task >= from_.tasks.size()) return write_apart(index, what);
     const std::optional<place> where =
         moved ? place_on_task(scope.task, what, inside::open) : place_on_thread(scope.thread, what);
     if (!where) {
@@ -92,7 +92,7 @@ void chrome_events::write_scope(std::uint32_t index) {
         return;
     }
     open_complete(*where, what, name_of(scope), text_.category(scope.site));
-    write_scope_arguments(scope);
+    write_scope_arguments(index);
     out_.raw("}}");
     ++totals_.scopes;
 }
@@ -103,7 +103,8 @@ std::string_view chrome_events::name_of(const event& scope) {
 }
 
 /// A scope that moved between threads outside every task has no lane: it is an asynchronous event.
-void chrome_events::write_apart(const event& scope, const span& what) {
+void chrome_events::write_apart(std::uint32_t index, const span& what) {
+    const event& scope = from_.events[index];
     ++apart_;
     const auto write_head = [&](std::string_view phase, std::int64_t time_ns) {
         separate();
@@ -112,20 +113,22 @@ void chrome_events::write_apart(const event& scope, const span& what) {
         out_.raw(name_of(scope)).raw(text_.category(scope.site)).raw(",\"args\":{");
     };
     write_head(",\"ph\":\"b\",\"id2\":{\"local\":", what.start_ns);
-    write_scope_arguments(scope);
+    write_scope_arguments(index);
     out_.raw("}}");
     write_head(",\"ph\":\"e\",\"id2\":{\"local\":", what.end_ns);
     out_.raw("}}");
     ++totals_.scopes;
 }
 
-void chrome_events::write_scope_arguments(const event& scope) {
+void chrome_events::write_scope_arguments(std::uint32_t index) {
+    const event& scope = from_.events[index];
     argument_list arguments(out_);
     write_task_id(arguments, "\"task\":", scope.task);
     arguments.member(text_.at(scope.site));
     if ((scope.flags & event_clipped) != 0) arguments.member("\"clipped\":true");
     if ((scope.flags & event_abandoned) != 0) arguments.member("\"abandoned\":true");
     if ((scope.flags & event_open) != 0) arguments.member("\"open\":true");
+    if (!ranges_.empty()) write_range_on_device(arguments, index);
     if (scope.detail >= from_.details.size()) return;
     const event_detail& detail = from_.details[scope.detail];
     if ((scope.flags & event_suspension_unknown) != 0) {

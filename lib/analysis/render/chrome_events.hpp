@@ -126,10 +126,13 @@ private:
     void write_first_queue(const place& where, const task_info& task);
     void write_suspended(const place& where, std::uint32_t index, const span& what);
     void write_awaited_streams(argument_list& arguments, std::uint32_t await);
+    [[nodiscard]] std::string awaited_text(std::uint32_t context, std::uint32_t stream) const;
+    void find_ranges();
+    void write_range_on_device(argument_list& arguments, std::uint32_t event);
     void write_queued(const place& where, const span& what, std::uint32_t site);
     [[nodiscard]] std::string_view name_of(const event& scope);
-    void write_apart(const event& scope, const span& what);
-    void write_scope_arguments(const event& scope);
+    void write_apart(std::uint32_t index, const span& what);
+    void write_scope_arguments(std::uint32_t index);
     void write_split(argument_list& arguments, const time_split& time) const;
     void write_task_id(argument_list& arguments, std::string_view key, std::uint32_t task) const;
     void write_flow_source(std::uint32_t thread, std::int64_t time_ns, std::uint32_t task,
@@ -167,6 +170,7 @@ private:
     device_coverage coverage_;
     /// What was the last that a wait waited for: indices of activity and wait, in order.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> resumed_;
+    std::map<std::uint32_t, std::uint32_t> ranges_;  ///< on streams of devices, by event
 };
 
 }  // namespace coroscope::analysis::render

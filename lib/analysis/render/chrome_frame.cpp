@@ -61,6 +61,7 @@ void chrome_events::write_flow_sources() {
     for (std::uint32_t at = 0; at < from_.device_activities.size() && !failed(); ++at)
         write_launch(at);
     find_resumed();
+    find_ranges();
 }
 
 /// Spawn to first slice, and each wake to the slice that began with its resume.

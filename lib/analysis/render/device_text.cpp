@@ -17,8 +17,9 @@ namespace {
 constexpr std::size_t longest_name = 40;
 constexpr std::size_t most_streams = 4;
 
-std::string streams_text(const std::vector<std::uint32_t>& streams) {
-    if (streams.size() == 1 && streams.front() == none) return "a stream";
+std::string streams_text(const device_work& work) {
+    const std::vector<std::uint32_t>& streams = work.streams;
+    if (streams.empty()) return "a stream that is not known";
     std::string text = streams.size() == 1 ? "stream " : "streams ";
     for (std::size_t at = 0; at < std::min(streams.size(), most_streams); ++at)
         text += fmt::format("{}{}", at == 0 ? "" : ", ", streams[at]);
@@ -66,10 +67,13 @@ std::string work_text(const trace& from, const device_work& work) {
 }
 
 std::string wait_text(const trace& from, const device_work& work, const optional_ns& queued_ns) {
-    if (work.streams.empty()) return {};
+    if (work.streams.empty() && work.unknown == 0) return {};
+    std::string text = streams_text(work);
+    if (work.streams.empty()) return text;
     const std::string did = work_text(from, work);
-    std::string text = streams_text(work.streams) + ": " + (did.empty() ? "nothing" : did);
+    text += ": " + (did.empty() ? "nothing" : did);
     if (queued_ns && *queued_ns > 0) text += ", queued on the device " + format_span(*queued_ns);
+    if (work.unknown != 0) text += ", and what is not known";
     return text;
 }
 

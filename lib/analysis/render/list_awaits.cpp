@@ -112,7 +112,7 @@ listing list_await_sites(const trace& loaded,
         cells.emplace_back(site_place(loaded, each.site));
         if (devices) {
             append_devices(cells, each.times);
-            if (each.times.device_waits == 0)
+            if (each.devices.empty())
                 cells.emplace_back(not_applicable());
             else
                 cells.emplace_back(

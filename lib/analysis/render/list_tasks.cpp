@@ -66,7 +66,11 @@ void append_devices(row& cells, const trace& loaded, const device_coverage& cove
                     std::uint32_t await) {
     const device_share share = coverage.of(await);
     if (share.waits == 0) {
-        for (int cell = 0; cell < 5; ++cell) cells.emplace_back(not_applicable());
+        for (int cell = 0; cell < 4; ++cell) cells.emplace_back(not_applicable());
+        if (share.unknown == 0)
+            cells.emplace_back(not_applicable());
+        else
+            cells.emplace_back(render::wait_text(loaded, awaited_work(loaded, await), {}));
         return;
     }
     cells.emplace_back(optional_ns(share.covered_ns));

@@ -80,7 +80,10 @@ bool has_places(const table_input& input) {
                        [](const std::string& place) { return !place.empty(); });
 }
 bool has_device_time(const table_input& input) {
-    return any(input, [](const row& of) { return of.self_device_time_total_ns > 0; });
+    // a range that ended with a stream has a total and nothing of its own
+    return any(input, [](const row& of) {
+        return of.self_device_time_total_ns > 0 || of.device_time_total_ns > 0;
+    });
 }
 bool has_device_memory(const table_input& input) {
     return input.memory_profile &&

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Events: where each was recorded last, as an await of it says, and what streams wait for. Nothing is guessed.
+
+#include <thread>
+#include <vector>
+
+#include "recorded_devices.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using trace::device_activity;
+using trace::device_unknown;
+
+namespace {
+
+constexpr std::uint32_t the_context = 9;  // that of every stream here
+
+// Handles of events. Nothing looks at what they point to.
+char handles[4];
+const void* const event = &handles[0];
+const void* const other = &handles[1];
+
+recorded_wait await_event(const void* awaited) {
+    const recorded_devices found =
+        record_devices([&] { detail::note_event_wait(awaited, 77); }, {.all_threads = true});
+    REQUIRE(found.waits.size() == 1);
+    return found.waits[0];
+}
+
+// What an await of `event` says after `calls`.
+template <class Calls>
+recorded_wait await_after(const Calls& calls) {
+    const recorded_devices found = record_devices([&] {
+        calls();
+        detail::note_event_wait(event, 77);
+    });
+    REQUIRE(found.waits.size() == 1);
+    CHECK(found.waits[0].kind == trace::device_wait_kind::event);
+    CHECK(found.waits[0].task == 77);
+    CHECK(found.header.lost_device_records == 0);
+    return found.waits[0];
+}
+
+bool is_unknown(const recorded_wait& wait) {
+    return wait.stream == device_unknown && wait.context == device_unknown && wait.number == 0;
+}
+
+}  // namespace
+
+TEST_SUITE("events of CUDA") {
+    TEST_CASE("an await says in which stream its event was recorded, and by which call") {
+        std::uint32_t number = 0;
+        const recorded_wait wait =
+            await_after([&] { number = fake::call_event_record(event, 33); });
+        CHECK(wait.stream == 33);
+        CHECK(wait.context == the_context);
+        CHECK(wait.number == number);
+    }
+
+    TEST_CASE(
+        "the driver's functions count as the runtime's do, and default streams have numbers") {
+        CHECK(await_after([] {
+                  fake::call_event_record(event, 5, fake::through::driver);
+              }).stream == 5);
+        CHECK(await_after([] { fake::call_event_record(event, 0); }).stream == 1);
+        for (const fake::through by :
+             {fake::through::per_thread_runtime, fake::through::per_thread_driver})
+            CHECK(await_after([by] { fake::call_event_record(event, 0, by); }).stream == 2);
+    }
+
+    TEST_CASE("an event that is recorded again is where it was recorded last") {
+        std::uint32_t number = 0;
+        const recorded_wait wait = await_after([&] {
+            fake::call_event_record(event, 33);
+            fake::call_event_record(other, 35);
+            number = fake::call_event_record(event, 34);
+        });
+        CHECK(wait.stream == 34);
+        CHECK(wait.number == number);
+    }
+
+    TEST_CASE("an event that nobody saw being recorded is unknown") {
+        CHECK(is_unknown(await_after([] {})));
+        // In an earlier session, and while there was none:
+        record_devices([] { fake::call_event_record(event, 33); });
+        fake::call_event_record(event, 34);
+        CHECK(is_unknown(await_event(event)));
+    }
+
+    TEST_CASE("a record that fails changes nothing") {
+        const recorded_wait wait = await_after([] {
+            fake::call_event_record(event, 33);
+            fake::fail_next_event_call();
+            fake::call_event_record(event, 34);
+        });
+        CHECK(wait.stream == 33);
+    }
+
+    TEST_CASE("a handle that comes back after its event was destroyed is another event's") {
+        for (const fake::through by : {fake::through::runtime, fake::through::driver})
+            CHECK(is_unknown(await_after([by] {
+                fake::call_event_record(event, 33);
+                fake::call_event_destroy(event, by);
+            })));
+    }
+
+    TEST_CASE("what a graph records, whenever it is launched, is unknown from then on") {
+        CHECK(is_unknown(await_after([] {
+            fake::call_event_record(event, 33);
+            fake::add_to_graph(event);
+            fake::call_event_record(event, 34);
+        })));
+        CHECK(await_after([] {
+                  fake::add_to_graph(event);
+                  fake::call_event_destroy(event);
+                  fake::call_event_record(event, 35);
+              }).stream == 35);
+    }
+
+    TEST_CASE("in a stream that is being captured nothing is recorded yet") {
+        CHECK(is_unknown(await_after([] {
+            fake::call_event_record(event, 33);
+            fake::capture(34, true);
+            fake::call_event_record(event, 34);
+            fake::call_stream_wait(34, other);
+            fake::capture(34, false);
+        })));
+        CHECK(await_after([] {
+                  fake::capture(34, true);
+                  fake::call_event_record(event, 34);
+                  fake::capture(34, false);
+                  fake::call_event_record(event, 34);
+              }).stream == 34);
+        // One that a graph will record is none of ours even afterwards.
+        CHECK(is_unknown(await_after([] {
+            fake::capture(34, true);
+            fake::call_event_record(event, 34, fake::through::runtime, true);
+            fake::capture(34, false);
+            fake::call_event_record(event, 34);
+        })));
+    }
+
+    TEST_CASE("an event that is recorded again while it is awaited was waited for in both places") {
+        const recorded_devices found = record_devices([] {
+            fake::call_event_record(event, 33);
+            detail::noted_event_wait wait = detail::note_event_wait(event, 77);
+            detail::look_at_event(wait, event);
+            const std::uint32_t number = fake::call_event_record(event, 34);
+            detail::look_at_event(wait, event);
+            fake::call_event_record(event, 35);  // after the look that found it done
+            detail::note_event_told(wait, 77);
+            CHECK(wait.latest.correlation == number);
+        });
+        REQUIRE(found.waits.size() == 2);
+        CHECK(found.waits[0].stream == 33);
+        CHECK(found.waits[1].stream == 34);
+        CHECK(found.waits[1].ticks == found.waits[0].ticks);
+        CHECK(found.waits[1].task == 77);
+        const recorded_devices once = record_devices([] {
+            fake::call_event_record(event, 33);
+            detail::noted_event_wait wait = detail::note_event_wait(event, 77);
+            detail::look_at_event(wait, event);
+            detail::note_event_told(wait, 77);
+        });
+        CHECK(once.waits.size() == 1);
+    }
+
+    TEST_CASE("a stream that waits for an event depends on the stream where that was recorded") {
+        std::uint32_t recorded = 0;
+        std::uint32_t waits = 0;
+        for (const fake::through by : {fake::through::runtime, fake::through::driver}) {
+            const recorded_devices found = record_devices([&] {
+                recorded = fake::call_event_record(event, 33, by);
+                waits = fake::call_stream_wait(34, event, by);
+                fake::call_event_record(event, 35);
+            });
+            const auto all = found.of(device_activity::dependency);
+            REQUIRE(all.size() == 1);
+            CHECK(all[0].body.context == the_context);
+            CHECK(all[0].body.stream == 34);
+            CHECK(all[0].body.correlation == waits);
+            CHECK(all[0].body.awaited_context == the_context);
+            CHECK(all[0].body.awaited_stream == 33);
+            CHECK(all[0].body.awaited_correlation == recorded);
+            CHECK(all[0].body.end_ticks == all[0].start_ticks);
+        }
+    }
+
+    TEST_CASE(
+        "a stream that waits for its own event, or by a call that fails, depends on nothing") {
+        const recorded_devices found = record_devices([] {
+            fake::call_event_record(event, 33);
+            fake::call_stream_wait(33, event);
+            fake::fail_next_event_call();
+            fake::call_stream_wait(34, event);
+        });
+        CHECK(found.of(device_activity::dependency).empty());
+    }
+
+    TEST_CASE("a stream that waits for an unknown event depends on what is not known") {
+        const recorded_devices found = record_devices([] { fake::call_stream_wait(34, event); });
+        const auto all = found.of(device_activity::dependency);
+        REQUIRE(all.size() == 1);
+        CHECK(all[0].body.awaited_stream == device_unknown);
+        CHECK(all[0].body.awaited_correlation == 0);
+    }
+
+    TEST_CASE("where CUPTI does not call back events are unknown, and the session says so") {
+        fake::refuse_callbacks(CUPTI_ERROR_NOT_SUPPORTED);
+        const recorded_devices found = record_devices([] {
+            fake::call_event_record(event, 33);
+            detail::note_event_wait(event, 77);
+            fake::call_launch({});
+        });
+        fake::refuse_callbacks(CUPTI_SUCCESS);
+        CHECK(found.recorded());
+        CHECK(found.message() == "CUPTI does not record events (CUPTI_ERROR_NOT_SUPPORTED)");
+        CHECK(found.kernels().size() == 1);
+        REQUIRE(found.waits.size() == 1);
+        CHECK(is_unknown(found.waits[0]));
+    }
+
+    TEST_CASE("without devices an await of an event writes nothing") {
+        profile session;
+        detail::noted_event_wait wait = detail::note_event_wait(event, 77);
+        detail::look_at_event(wait, event);
+        detail::note_event_told(wait, 77);
+        CHECK(wait.ticks == 0);
+        CHECK(decode(session.stop()).waits.empty());
+    }
+
+    TEST_CASE("threads record, wait for and destroy events of their own at the same time") {
+        constexpr int rounds = 500;
+        const recorded_devices found = record_devices(
+            [] {
+                std::vector<std::thread> threads;
+                for (std::uint32_t each = 0; each < 4; ++each)
+                    threads.emplace_back([each] {
+                        const void* const own = &handles[each];
+                        for (int round = 0; round < rounds; ++round) {
+                            fake::call_event_record(own, 100 + each);
+                            fake::call_stream_wait(200 + each, own);
+                            detail::note_event_wait(own, each + 1);
+                            fake::call_event_destroy(own);
+                        }
+                    });
+                for (std::thread& thread : threads) thread.join();
+            },
+            {.all_threads = true});
+        REQUIRE(found.waits.size() == 4 * rounds);
+        for (const recorded_wait& wait : found.waits) CHECK(wait.stream == 99 + wait.task);
+        const auto all = found.of(device_activity::dependency);
+        CHECK(all.size() == 4 * rounds);
+        for (const recorded_activity& each : all)
+            CHECK(each.body.stream == each.body.awaited_stream + 100);
+    }
+}
