@@ -243,7 +243,7 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker,
         const std::uint64_t ticks = now();
         if (char* at = reserve_for(entered)) {
             if (wake != 0) {
-                claim(at + long_record_bytes);
+                at = take_reserved(at, long_record_bytes);
                 fill_wake(at, wake, waker, entered.task);
                 at += long_record_bytes;
             }

@@ -79,6 +79,12 @@ std::uint32_t chunk_store::chunk_bytes() const noexcept {
 
 overflow_policy chunk_store::policy() const noexcept { return state_->parts.settings.policy; }
 
+int chunk_store::write_error() const noexcept {
+    const store_parts& parts = state_->parts;
+    if (parts.cut.load(std::memory_order_relaxed)) return ESTALE;
+    return static_cast<int>(load_counter(&parts.header().write_error));
+}
+
 std::uint64_t chunk_store::file_bytes() const noexcept {
     const mapping& map = state_->parts.map;
     return map.has_file() ? map.reserved() : 0;

@@ -47,6 +47,10 @@ public:
     std::uint32_t chunk_bytes() const noexcept;
     trace::overflow_policy policy() const noexcept;
 
+    /// The errno that keeps the trace from being whole, 0 if none: ESTALE where its file was cut by somebody
+    /// else and nothing more is recorded, ENOENT where it was removed, else what kept it from growing.
+    int write_error() const noexcept;
+
     /// Bytes of address space over the trace's file, from header() on; 0 for a trace in memory.
     std::uint64_t file_bytes() const noexcept;
 

@@ -124,7 +124,9 @@ void record_from_environment() noexcept {
     if (environment_session != 0) std::atexit(stop_environment_session);
 }
 
-[[gnu::constructor]] void start_from_environment() noexcept {
+// Before the program's own static objects where both are linked together, so that scopes in their constructors
+// are recorded; a shared library is first in any case. What is registered here for the exit then comes last.
+[[gnu::constructor(101)]] void start_from_environment() noexcept {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     if (equal(::secure_getenv("COROSCOPE_LIVE"), "1")) track_live_tasks(true);
     if (equal(::secure_getenv("COROSCOPE_ANOMALY"), "1")) detect_anomalies_for_good();

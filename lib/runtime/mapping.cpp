@@ -67,6 +67,8 @@ int mapping::grow(std::uint64_t bytes) noexcept {
 }
 
 int mapping::allocate(std::uint64_t from, std::uint64_t to) noexcept {
+    // To grow a file that was cut would put zeros where records were.
+    if (file_damage() == ESTALE) return ESTALE;
     while (!writes_zeros_) {
         if (::fallocate(file_, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) == 0)
             return 0;

@@ -22,7 +22,7 @@ public:
     /// create_trace_file() or of mmap().
     int create(const char* path, std::uint64_t bytes) noexcept;
 
-    /// Makes the first `bytes` usable. Returns 0 or an errno, and then grants nothing more. A file
+    /// Makes the first `bytes` usable. Returns 0 or an errno (ESTALE as of file_damage()), and then grants nothing more. A file
     /// size limit raises SIGXFSZ in the calling thread, which is to block it.
     int grow(std::uint64_t bytes) noexcept;
 

@@ -21,7 +21,7 @@ void record_memory(memory_report what, const void* address, std::size_t bytes,
     if (register_thread(this_thread) != nullptr && wants(trace::feature_memory)) {
         const std::uint64_t ticks = now();
         if (char* at = reserve()) {
-            claim(at + 48);
+            at = take_reserved(at, 48);
             store_word(at, ticks);
             store_word(at + 16, reinterpret_cast<std::uintptr_t>(address));
             store_word(at + 24, bytes);

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "chunk_store.hpp"
+#include "elf_notes.hpp"
 #include "notes.hpp"
 
 namespace coroscope::runtime {
@@ -28,26 +29,10 @@ struct loaded_module {
     char build_id[longest_build_id];
 };
 
-std::size_t aligned(std::size_t bytes) noexcept { return (bytes + 3) / 4 * 4; }
-
-// A segment of notes is a sequence of (name size, description size, type, name, description).
-void find_build_id(const char* notes, std::size_t size, loaded_module& found) noexcept {
-    while (size >= sizeof(ElfW(Nhdr))) {
-        ElfW(Nhdr) note;
-        std::memcpy(&note, notes, sizeof note);
-        const std::size_t whole = sizeof note + aligned(note.n_namesz) + aligned(note.n_descsz);
-        if (whole > size) return;
-        const bool is_gnu = note.n_namesz == sizeof "GNU" &&
-                            std::memcmp(notes + sizeof note, "GNU", sizeof "GNU") == 0;
-        if (is_gnu && note.n_type == NT_GNU_BUILD_ID && note.n_descsz <= longest_build_id) {
-            found.body.build_id_bytes = static_cast<std::uint8_t>(note.n_descsz);
-            std::memcpy(found.build_id, notes + sizeof note + aligned(note.n_namesz),
-                        note.n_descsz);
-            return;
-        }
-        notes += whole;
-        size -= whole;
-    }
+void keep_build_id(const char* id, std::size_t size, loaded_module& found) noexcept {
+    if (size > longest_build_id) return;
+    found.body.build_id_bytes = static_cast<std::uint8_t>(size);
+    std::memcpy(found.build_id, id, size);
 }
 
 loaded_module look_at(const dl_phdr_info& info) noexcept {
@@ -57,10 +42,9 @@ loaded_module look_at(const dl_phdr_info& info) noexcept {
         if (segment.p_type == PT_LOAD)
             found.body.bytes =
                 std::max<std::uint64_t>(found.body.bytes, segment.p_vaddr + segment.p_memsz);
-        if (segment.p_type == PT_NOTE)
-            find_build_id(reinterpret_cast<const char*>(info.dlpi_addr + segment.p_vaddr),
-                          segment.p_filesz, found);
     }
+    each_note(info, "GNU", NT_GNU_BUILD_ID,
+              [&found](const char* id, std::size_t size) { keep_build_id(id, size, found); });
     return found;
 }
 

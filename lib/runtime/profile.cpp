@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 #include <coroscope/detail/task_state.hpp>
 
@@ -68,12 +69,16 @@ trace::buffer profile::stop() noexcept {
     took_.window_ns = stopping_ns - started_ns_;
     std::uint32_t expected = generation_;
     main_thread_session.compare_exchange_strong(expected, 0, std::memory_order_relaxed);
-    trace::buffer trace = runtime::stop_session(generation_);
+    runtime::stop_result stopped = runtime::stop_session(generation_);
     if (!all_threads_ && detail::carried_session(detail::this_thread.carried) == generation_)
         carry_session(previous_session_);
     generation_ = 0;
     took_.disable_ns = monotonic_ns() - stopping_ns;
-    return trace;
+    if (stopped.error_number != 0) {
+        last_.message = "There is no memory to hand the trace over: it is lost.";
+        last_.error_number = stopped.error_number;
+    }
+    return std::move(stopped.trace);
 }
 
 void profile::toggle_collection(bool enabled) noexcept {

@@ -87,6 +87,17 @@ inline void give_place_back(char* place, std::uint64_t bytes) noexcept {
     return false;
 }
 
+/// For take_reserved(): `place` was taken behind what a signal handler recorded. That one, if there is room, else
+/// one in another chunk; where there is none the record is lost, and the place is not the trace's.
+char* place_after_handler(char* place, std::size_t bytes) noexcept;
+
+/// The place that reserve() gave, taken; another one where a signal handler recorded in between. Never null: where
+/// there is none any more the record is counted as lost, and goes nowhere.
+[[gnu::always_inline]] inline char* take_reserved(char* at, std::uint64_t bytes) noexcept {
+    char* place = take_place(bytes);
+    return place == at ? at : place_after_handler(place, bytes);
+}
+
 /// The word that makes a record valid. Pairs with the acquire loads of whoever reads an open chunk.
 inline void publish_tag(char* record, std::uint64_t tag) noexcept {
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(record + 8), tag, __ATOMIC_RELEASE);
@@ -94,7 +105,7 @@ inline void publish_tag(char* record, std::uint64_t tag) noexcept {
 
 [[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first,
                                                 std::uint64_t tag) noexcept {
-    claim(at + 16);
+    at = take_reserved(at, trace::record_unit_bytes);
     store_word(at, first);
     publish_tag(at, tag);
 }
@@ -113,7 +124,7 @@ constexpr std::uint64_t long_record_bytes = 32;
 [[gnu::always_inline]] inline void write_record(char* at, std::uint64_t first, std::uint64_t tag,
                                                 std::uint64_t third,
                                                 std::uint64_t fourth) noexcept {
-    claim(at + long_record_bytes);
+    at = take_reserved(at, long_record_bytes);
     fill_record(at, first, tag, third, fourth);
 }
 

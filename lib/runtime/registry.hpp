@@ -74,6 +74,7 @@ struct thread_record : runtime::own_memory {
     bool refilling = false;              ///< guards against re-entry (signal handlers, allocators)
     runtime::binding bindings[binding_count];
     runtime::binding* current = nullptr;  ///< the one that the thread's cursor belongs to
+    char nowhere[64];  ///< where records go that came too late to be given up
     void* signal_stack = nullptr;  ///< crash_report.hpp
     runtime::observer_cache* observers = nullptr;  ///< what sees this thread's scopes; made when first needed
 };

@@ -9,6 +9,7 @@
 
 #include "calibration.hpp"
 #include "clock.hpp"
+#include "copies.hpp"
 #include "crash_report.hpp"
 #include "devices.hpp"
 #include "live_tasks.hpp"
@@ -173,12 +174,11 @@ start_result start_under_lock(const profile_options& options, bool tracks_live) 
     return {slot->generation.load(std::memory_order_relaxed), start_devices(*slot, options), 0};
 }
 
-trace::buffer stop_under_lock(std::uint32_t generation, bool& tracked_live) noexcept {
+stop_result stop_under_lock(std::uint32_t generation, bool& tracked_live) noexcept {
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
     if (slot == nullptr) return {};
     tracked_live = slot->tracks_live.exchange(false, std::memory_order_relaxed);
-    unwatch_crashes(number_of(*slot));
     stop_devices(*slot);
     {
         // Whoever defines a site in the live stores is done with this one when we go on.
@@ -196,18 +196,22 @@ trace::buffer stop_under_lock(std::uint32_t generation, bool& tracked_live) noex
                        slot->lost_records.load(std::memory_order_relaxed), __ATOMIC_RELAXED);
     if ((slot->features.load(std::memory_order_relaxed) & trace::feature_stacks) != 0)
         describe_modules(*slot->store);  // those that came since
-    trace::buffer trace = slot->store->close();
+    const bool in_memory = slot->store->file_bytes() == 0;
+    stop_result stopped{slot->store->close()};
+    if (in_memory && stopped.trace.empty()) stopped.error_number = ENOMEM;
     wait_until_unused(generation);
+    unwatch_crashes(
+        number_of(*slot));  // until here somebody might cut the file under a thread that records
     {
         const std::lock_guard registry(registry_mutex());
         retire(slot->store, generation);
     }
     slot->store = nullptr;
     slot->generation.store(0, std::memory_order_release);
-    return trace;
+    return stopped;
 }
 
-// ESTALE and ENOENT are the store's own words: see mapping::file_damage().
+// ESTALE and ENOENT are the store's own words.
 const char* why_impaired(int error) noexcept {
     switch (error) {
         case ESTALE: return "The trace file was cut by somebody else: what follows is lost.";
@@ -232,7 +236,9 @@ void tell_asio_tracking(trace::asio_tracking state) noexcept {
 start_result start_session(const profile_options& options) noexcept {
     // Its lock is the sessions' own.
     const bool tracks = options.crash_report >= 0 && set_live_tracking(live_reason::needed, true);
-    const start_result started = start_under_lock(options, tracks);
+    const char* copies = look_for_copies();
+    start_result started = start_under_lock(options, tracks);
+    if (*started.message == '\0') started.message = copies;
     if (tracks && started.generation == 0) set_live_tracking(live_reason::needed, false);
     return started;
 }
@@ -248,11 +254,11 @@ void toggle_collection(std::uint32_t generation, bool enabled) noexcept {
     open_gates(*slot, global_generation().load(std::memory_order_relaxed) == generation);
 }
 
-trace::buffer stop_session(std::uint32_t generation) noexcept {
+stop_result stop_session(std::uint32_t generation) noexcept {
     bool tracked_live = false;
-    trace::buffer trace = stop_under_lock(generation, tracked_live);
+    stop_result stopped = stop_under_lock(generation, tracked_live);
     if (tracked_live) set_live_tracking(live_reason::needed, false);
-    return trace;
+    return stopped;
 }
 
 session_status session_health(std::uint32_t generation) noexcept {
@@ -264,8 +270,7 @@ session_status session_health(std::uint32_t generation) noexcept {
                           slot->departed_losses.load(std::memory_order_relaxed) +
                           __atomic_load_n(&slot->store->header().lost_records, __ATOMIC_RELAXED) +
                           slot->store->overwritten_records();
-    status.error_number =
-        static_cast<int>(__atomic_load_n(&slot->store->header().write_error, __ATOMIC_RELAXED));
+    status.error_number = slot->store->write_error();
     if (status.error_number != 0) status.message = why_impaired(status.error_number);
     const std::lock_guard registry(registry_mutex());
     for (const detail::thread_record* record = first_thread(); record != nullptr;

@@ -25,8 +25,13 @@ std::mutex& sessions_mutex() noexcept;
 /// Starts a session. One of this thread is not installed into the thread's context yet.
 start_result start_session(const profile_options& options) noexcept;
 
+struct stop_result {
+    trace::buffer trace;   ///< of a session in memory
+    int error_number = 0;  ///< ENOMEM: that could not be handed over, and is lost
+};
+
 /// Ends it: nothing is recorded into it any more, its trace is sealed.
-trace::buffer stop_session(std::uint32_t generation) noexcept;
+stop_result stop_session(std::uint32_t generation) noexcept;
 
 /// Switches the collection of a live session; nothing where it is as it should be.
 void toggle_collection(std::uint32_t generation, bool enabled) noexcept;

@@ -147,11 +147,18 @@ void store_helper::serve() noexcept {
 // process dies. Its mapping becomes memory of our own, for the records that are being written.
 bool store_helper::watch_file() noexcept {
     if (parts_.cut.load(std::memory_order_relaxed)) return false;
-    const int damage = parts_.map.file_damage();
-    if (damage == ESTALE && parts_.map.cut_off()) parts_.cut.store(true, std::memory_order_relaxed);
+    int damage = parts_.map.file_damage();
+    // One that was cut and has grown again, by ourselves, holds zeros where it held a chunk.
+    if (damage == 0 && newest_sealed_ != chunk_pool::none && parts_.map.has_file() &&
+        load_word(parts_.pool.chunk(newest_sealed_)) == free_chunk_word)
+        damage = ESTALE;
+    if (damage == ESTALE && parts_.map.cut_off()) {
+        parts_.cut.store(true, std::memory_order_relaxed);
+        return false;
+    }
     if (damage != 0 && parts_.header().write_error == 0)
         publish_word(&parts_.header().write_error, static_cast<std::uint64_t>(damage));
-    return !parts_.cut.load(std::memory_order_relaxed);
+    return true;
 }
 
 void store_helper::seal_handed_over() noexcept {
@@ -159,6 +166,7 @@ void store_helper::seal_handed_over() noexcept {
         const std::uint32_t index = parts_.pool.pop_handed_over();
         if (index == chunk_pool::none) return;
         seal(*parts_.pool.chunk(index), parts_.pool.chunk_bytes());
+        if (newest_sealed_ == chunk_pool::none || index > newest_sealed_) newest_sealed_ = index;
         // The reserve comes first when chunks go faster than they are sealed.
         if (parts_.pool.free_chunks() < wanted_free() / 2 && may_grow()) return;
     }
@@ -173,7 +181,8 @@ std::uint32_t store_helper::wanted_free() const noexcept {
 }
 
 bool store_helper::may_grow() const noexcept {
-    return parts_.pool.published() < parts_.pool.capacity() &&
+    return !parts_.cut.load(std::memory_order_relaxed) &&
+           parts_.pool.published() < parts_.pool.capacity() &&
            (retry_growth_ns_ == 0 || monotonic_now() >= retry_growth_ns_);
 }
 
@@ -202,6 +211,7 @@ bool store_helper::grow(std::uint32_t chunks) noexcept {
     for (chunks = std::min(chunks, std::max(step, 1U)); chunks != 0; chunks /= 2) {
         error = parts_.map.grow(trace::file_header_bytes +
                                 (std::uint64_t{pool.published()} + chunks) * pool.chunk_bytes());
+        if (error == ESTALE) return watch_file();  // without a touch of the header
         if (error != 0) continue;
         // The count first: a trace may have fewer chunks in use than it has room for.
         publish_word(&header.chunk_count, std::uint64_t{pool.published()} + chunks);

@@ -14,6 +14,8 @@
 
 #include <coroscope/trace/format.hpp>
 
+#include "ordered_queue.hpp"
+
 namespace coroscope::runtime {
 
 struct store_parts;
@@ -63,6 +65,7 @@ private:
 
     // The thread's own.
     std::uint32_t base_reserve_ = 0;   // free chunks to have when nothing is going on
+    std::uint32_t newest_sealed_ = ordered_queue::none;  // the last in the file
     std::uint64_t opened_before_ = 0;  // chunks opened up to the last turn
     std::uint64_t consumed_ = 0;       // chunks opened during the last period
     long period_ns_ = 0;

@@ -136,6 +136,13 @@ TEST_SUITE("chunk store, faults") {
         allocation = nullptr;
     }
 
+    TEST_CASE("an I/O error in the middle stops the trace, not the process") {
+        const scratch_file file;
+        allocation = [](std::uint64_t end) { return end > 1000 * chunk_bytes ? EIO : 0; };
+        fill_and_check(file.path(), EIO);
+        allocation = nullptr;
+    }
+
     TEST_CASE("a disk without room for the header refuses the trace") {
         const small_disk disk("tmpfs");
         if (!disk.refusal().empty()) {

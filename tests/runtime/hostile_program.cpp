@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A program to which things happen: hostile_program MODE [ARGUMENT...]
+//
+// It is built twice, with the shared library and with a copy of the library in itself.
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "session_steps.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+using arguments = char**;
+using namespace std::chrono_literals;
+
+// Scopes before main() and after it.
+struct early_and_late {
+    early_and_late() { steps(3); }
+    ~early_and_late() { steps(4); }
+};
+const early_and_late static_object;
+
+std::uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
+
+void print(const session_status& status) {
+    std::printf("%d %d %s\n", static_cast<int>(status.state), status.error_number, status.message);
+}
+
+// For up to ten seconds.
+void await_error(const profile& session) {
+    for (int ms = 0; ms < 10'000 && session.status().error_number == 0; ++ms)
+        std::this_thread::sleep_for(1ms);
+}
+
+// steps COUNT: beside those of the static object
+int run_steps(arguments given) {
+    steps(number(given[0]));
+    return 0;
+}
+
+// load LIBRARY: runs its scope, and three of our own
+int load_library(arguments given) {
+    void* library = ::dlopen(given[0], RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return 1;
+    void* function = ::dlsym(library, "run_scope_in_library");
+    if (function == nullptr) return 2;
+    reinterpret_cast<void (*)()>(function)();
+    steps(3);
+    return 0;
+}
+
+// session FILE LIBRARY: one in the code, after the library was loaded
+int record_beside_library(arguments given) {
+    if (load_library(given + 1) != 0) return 1;
+    profile session{{.output = given[0]}};
+    steps(5);
+    print(session.status());
+    return 0;
+}
+
+// Somebody else's.
+void cut(const char* path) {
+    if (::truncate(path, 8192) != 0) std::_Exit(9);
+}
+
+// cut FILE: while nobody records
+int cut_while_idle(arguments given) {
+    profile session{{.output = given[0], .all_threads = true}};
+    steps(1000);
+    cut(given[0]);
+    await_error(session);
+    steps(100'000);
+    std::thread([] { steps(1000); }).join();
+    const bool lost = session.status().lost_records != 0;
+    session.stop();
+    print(session.status());
+    return lost ? 0 : 1;
+}
+
+// cut while recording FILE: four threads record all the while, and the session reports crashes
+int cut_while_recording(arguments given) {
+    profile session{
+        {.output = given[0], .all_threads = true, .chunk_bytes = 4096, .crash_report = 2}};
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&] {
+            for (std::uint64_t done = 0; !stop; ++done) step(done);
+        });
+    std::this_thread::sleep_for(20ms);
+    cut(given[0]);
+    await_error(session);
+    std::this_thread::sleep_for(20ms);
+    session.stop();
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    print(session.status());
+    return 0;
+}
+
+// cut at the stop FILE
+int cut_at_stop(arguments given) {
+    profile session{{.output = given[0]}};
+    steps(1000);
+    cut(given[0]);
+    session.stop();
+    return 0;
+}
+
+// remove FILE
+int remove_file(arguments given) {
+    profile session{{.output = given[0]}};
+    steps(10);
+    ::unlink(given[0]);
+    await_error(session);
+    session.stop();
+    print(session.status());
+    return 0;
+}
+
+// --- memory ------------------------------------------------------------------------------------------
+
+std::size_t address_space() {
+    std::size_t pages = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+        if (std::fscanf(file, "%zu", &pages) != 1) pages = 0;
+        std::fclose(file);
+    }
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void leave_room_for(std::size_t bytes) {
+    const rlimit limit{address_space() + bytes, RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) std::_Exit(9);
+}
+
+void exhaust_memory() {
+    for (std::size_t bytes = 1U << 20; bytes >= 16; bytes /= 2)
+        while (std::malloc(bytes) != nullptr) {
+        }
+}
+
+// no memory at the start FILE: too little for a session as it is by default, in memory and in a file, and for
+// the table of live tasks
+int start_without_memory(arguments given) {
+    leave_room_for(64U << 20);
+    print(profile{{.all_threads = true}}.status());
+    print(profile{{.output = given[0], .all_threads = true}}.status());
+    print(profile{{.limit_bytes = 1U << 20}}.status());
+    leave_room_for(4U << 20);
+    print(profile{{.limit_bytes = 32U << 20}}.status());
+    return track_live_tasks(true) ? 1 : 0;
+}
+
+// no memory any more [FILE]: a session that records goes on
+int go_on_without_memory(arguments given) {
+    profile session{{.output = given[0], .all_threads = true, .limit_bytes = 8U << 20}};
+    std::atomic<bool> exhausted{false};
+    std::thread late([&] {  // it meets the runtime when there is no memory for it
+        while (!exhausted) std::this_thread::sleep_for(100us);
+        steps(10);
+    });
+    steps(1000);
+    leave_room_for(0);
+    exhaust_memory();
+    exhausted = true;
+    late.join();
+    steps(100'000);
+    const std::uint64_t lost = session.status().lost_records;
+    const bool empty = session.stop().empty();
+    const session_status status = session.status();
+    char line[256];
+    const int size =
+        std::snprintf(line, sizeof line, "%llu %d %d %s\n", static_cast<unsigned long long>(lost),
+                      empty ? 1 : 0, status.error_number, status.message);
+    return ::write(STDOUT_FILENO, line, static_cast<std::size_t>(size)) == size ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    const std::map<std::string, std::function<int(arguments)>> modes = {
+        {"steps", run_steps},
+        {"load", load_library},
+        {"session", record_beside_library},
+        {"cut", cut_while_idle},
+        {"cut while recording", cut_while_recording},
+        {"cut at the stop", cut_at_stop},
+        {"remove", remove_file},
+        {"no memory at the start", start_without_memory},
+        {"no memory any more", go_on_without_memory},
+    };
+    const auto mode = modes.find(count > 1 ? words[1] : "");
+    return mode == modes.end() ? 2 : mode->second(words + 2);
+}
