@@ -20,7 +20,7 @@ public:
     explicit small_disk(const std::string& type) {
         static const bool own_namespace =
             ::unshare(CLONE_NEWNS) == 0 &&
-            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+            ::mount("none", "/", "none", MS_REC | MS_PRIVATE, nullptr) == 0;
         if (!own_namespace)
             refusal_ = "may not make a mount namespace";
         else if (type == "tmpfs")
