@@ -18,8 +18,7 @@ void look_at_event(noted_event_wait& wait, const void* event) noexcept {
 }
 
 void note_event_told(const noted_event_wait& wait, std::uint64_t task) noexcept {
-    if (wait.ticks != 0 && wait.latest != wait.noted)
-        runtime::record_event_wait(wait.ticks, wait.latest, task);
+    if (wait.ticks != 0 && wait.latest != wait.noted) runtime::record_latest_event(wait, task);
 }
 
 }  // namespace coroscope::detail

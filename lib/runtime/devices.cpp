@@ -175,19 +175,27 @@ void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexc
     write_device_wait(now(), trace::device_wait_kind::stream, waited.stream, task, waited.context);
 }
 
+namespace {
+
+void write_event_wait(std::uint64_t ticks, const detail::device_event& recorded,
+                      std::uint64_t task) noexcept {
+    write_device_wait(ticks, trace::device_wait_kind::event, recorded.stream, task,
+                      trace::device_wait_word(recorded.context, recorded.correlation));
+}
+
+}  // namespace
+
 detail::noted_event_wait record_event_wait(const void* event, std::uint64_t task) noexcept {
     if (!devices_follow() || !records_devices_here()) return {};
     const detail::device_event recorded = find_event(event);
     const std::uint64_t ticks = now();
-    record_event_wait(ticks, recorded, task);
-    return {ticks, recorded, recorded};
+    write_event_wait(ticks, recorded, task);
+    return {ticks, recorded, recorded, effective_generation(this_thread)};
 }
 
-void record_event_wait(std::uint64_t ticks, const detail::device_event& recorded,
-                       std::uint64_t task) noexcept {
-    if (records_devices_here())
-        write_device_wait(ticks, trace::device_wait_kind::event, recorded.stream, task,
-                          trace::device_wait_word(recorded.context, recorded.correlation));
+void record_latest_event(const detail::noted_event_wait& wait, std::uint64_t task) noexcept {
+    if (records_devices(wait.session) && effective_generation(this_thread) == wait.session)
+        write_event_wait(wait.ticks, wait.latest, task);
 }
 
 void rebind_and_follow(std::uint64_t carried) noexcept {

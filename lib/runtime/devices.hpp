@@ -50,10 +50,10 @@ void write_device_wait(std::uint64_t ticks, trace::device_wait_kind kind, std::u
 /// The suspension of `task` that begins now, on this thread, waits for a stream of the recorder's.
 void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept;
 
-/// The same for an event; and for a record of it that was found out later, of a suspension that began at `ticks`.
+/// The same for an event.
 detail::noted_event_wait record_event_wait(const void* event, std::uint64_t task) noexcept;
-void record_event_wait(std::uint64_t ticks, const detail::device_event& recorded,
-                       std::uint64_t task) noexcept;
+/// And for where it was recorded since, if the session of that suspension still records devices.
+void record_latest_event(const detail::noted_event_wait& wait, std::uint64_t task) noexcept;
 
 /// What the recorder of devices, if one is active, knows of an event and of a stream.
 detail::device_event find_event(const void* event) noexcept;

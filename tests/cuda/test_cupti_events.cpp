@@ -166,6 +166,22 @@ TEST_SUITE("events of CUDA") {
         CHECK(once.waits.size() == 1);
     }
 
+    TEST_CASE("what an await of an earlier session finds out is not told to a later one") {
+        detail::noted_event_wait wait;
+        record_devices([&] {
+            fake::call_event_record(event, 33);
+            wait = detail::note_event_wait(event, 77);
+        });
+        CHECK(wait.ticks != 0);
+        const recorded_devices later = record_devices([&] {
+            fake::call_event_record(event, 34);
+            detail::look_at_event(wait, event);
+            detail::note_event_told(wait, 77);
+        });
+        CHECK(wait.latest.stream == 34);
+        CHECK(later.waits.empty());
+    }
+
     TEST_CASE("a stream that waits for an event depends on the stream where that was recorded") {
         std::uint32_t recorded = 0;
         std::uint32_t waits = 0;

@@ -212,6 +212,25 @@ TEST_SUITE("explained by devices") {
         CHECK(analysis::device_coverage(found.trace).of(wait.await).unknown == 1);
     }
 
+    TEST_CASE(
+        "a session may stop while an event is awaited: what ran is there, and the await goes on") {
+        fake_stream stream;
+        fake_event event;
+        recording session(with_devices);
+        thread_executor pool(1);
+        const std::uint32_t ran = launch(stream);
+        static_cast<void>(launch(stream));
+        record(event, stream);
+        std::thread awaiting([&] { sync_wait(awaits_event(event, pool)); });
+        wait_for_looks();
+        run_kernel("ran", stream, ran);
+        const recorded found = session.stop();
+        stream.complete();
+        awaiting.join();
+        pool.join();
+        CHECK(awaited_by(found, "awaits_event") == texts{"ran"});
+    }
+
     TEST_CASE("a range that ends with a stream has what it launched there, and when that ran") {
         fake_stream stream, elsewhere;
         recording session(with_devices);

@@ -4,6 +4,7 @@
 
 import csv
 import io
+import itertools
 import json
 
 import tool
@@ -162,8 +163,9 @@ class Export(DevicesTest):
         self.assertEqual(waits[1]["device_ns"], 21_500)
 
     def test_no_two_complete_events_of_a_lane_overlap(self):
-        for arguments in ((), ("--torch",)):
-            events = json.loads(coroscope("export", self.trace, *arguments, "-o", "-").stdout)["traceEvents"]
+        uploads = trace_builder.uploads().write(self.folder / "uploads.cst")
+        for trace, arguments in itertools.product((self.trace, uploads), ((), ("--torch",))):
+            events = json.loads(coroscope("export", trace, *arguments, "-o", "-").stdout)["traceEvents"]
             lanes = {}
             for event in events:
                 if event["ph"] == "X":

@@ -23,6 +23,7 @@ struct noted_event_wait {
     std::uint64_t ticks = 0;
     device_event noted;
     device_event latest;
+    std::uint32_t session = 0;  ///< generation of the one that records it
 };
 
 /// The suspension that begins now waits for an event (a CUevent or cudaEvent_t): for what its stream was asked to do
