@@ -26,8 +26,10 @@ std::vector<row> task_rows() {
     const coroutine_bursts& reads = reading_coroutines;
     return {
         {"task.recording", eager_tasks<false>, reads.eager_tasks, plain.eager_tasks, true},
+        {"task.recording.2", eager_tasks<false>, reads.eager_tasks, plain.eager_tasks, true, 2},
         {"task.inactive", eager_tasks<false>, plain.eager_tasks, plain.eager_tasks},
         {"task.lazy.recording", lazy_tasks<false>, reads.lazy_tasks, plain.lazy_tasks, true},
+        {"task.lazy.recording.2", lazy_tasks<false>, reads.lazy_tasks, plain.lazy_tasks, true, 2},
         {"task.lazy.inactive", lazy_tasks<false>, plain.lazy_tasks, plain.lazy_tasks},
     };
 }
