@@ -24,6 +24,7 @@ STARTS = 9
 TURNS = 7  # of each start
 CONNECTIONS = 32
 REQUESTS = 3_000
+COUNTED_REQUESTS = (1_000, 6_000)
 RESAMPLES = 4_000
 KINDS = ("absent", "inactive", "recording")
 MEASURES = {"throughput": "1/s", "cpu": "µs", "p99": "ms"}
@@ -41,12 +42,13 @@ def processors():
 
 
 @contextlib.contextmanager
-def server(program, database, trace):
+def server(program, database, trace, *under):
+    """Runs the program, under another where one is given, until the end of the block: its process and port."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("COROSCOPE_")}
     if trace is not None:
         environment["COROSCOPE_TRACE"] = str(trace)
-    process = subprocess.Popen([program, "--serve", "--database", str(database)], env=environment,
+    process = subprocess.Popen([*under, program, "--serve", "--database", str(database)], env=environment,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         os.sched_setaffinity(process.pid, processors()[0])
@@ -65,11 +67,14 @@ class Service:
         self.client = str(folder / "bench_service_load")
         self.command = str(folder.parent / "tools" / "coroscope")
 
+    def ask(self, port, requests):
+        return run_json(self.client, port, str(requests), str(CONNECTIONS),
+                        preexec_fn=lambda: os.sched_setaffinity(0, processors()[1]))
+
     def load(self, process, port):
         """One turn of one server."""
         before = processor_seconds(process)
-        result = run_json(self.client, port, str(REQUESTS), str(CONNECTIONS),
-                          preexec_fn=lambda: os.sched_setaffinity(0, processors()[1]))
+        result = self.ask(port, REQUESTS)
         used = processor_seconds(process) - before
         return {"throughput": REQUESTS / result["seconds"], "p99": result["p99_ms"],
                 "cpu": used * 1e6 / REQUESTS}
@@ -92,6 +97,18 @@ class Service:
                 self.load(*servers[kind])  # caches are warm, the connections' own keys are there
             taken = [{kind: self.load(*servers[kind]) for kind in rotated(turn)} for turn in range(TURNS)]
         return taken, lost_records(self.command, trace)
+
+    def counted(self, kind, seeded, place):
+        """Instructions of a request outside the kernel, those of a server of few requests taken off."""
+        totals = []
+        for requests in COUNTED_REQUESTS:
+            output, database, trace = (place / f"{kind}{requests}{end}" for end in (".out", ".db", ".cst"))
+            shutil.copyfile(seeded, database)
+            with server(self.programs[kind], database, trace if kind == "recording" else None,
+                        "valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={output}") as (_, port):
+                self.ask(port, requests)
+            totals.append(int(re.search(r"^totals: (\d+)", output.read_text(), re.MULTILINE)[1]))
+        return (totals[1] - totals[0]) / (COUNTED_REQUESTS[1] - COUNTED_REQUESTS[0])
 
 
 def rotated(turn):
@@ -135,6 +152,21 @@ def measure(folder, name, kind, what):
     return void_if_lost(row, lost if kind == "recording" else 0)
 
 
+@functools.cache
+def instructions(folder):
+    service = Service(folder)
+    with tempfile.TemporaryDirectory() as name:
+        place = pathlib.Path(name)
+        service.seed(place / "seed.db")
+        return {kind: service.counted(kind, place / "seed.db", place) for kind in KINDS}
+
+
+def measure_instructions(folder, name, kind):
+    counts = instructions(folder)
+    return {"name": name, "unit": "instr", "instructions": None, "value": round(counts[kind]),
+            "floor": round(counts["absent"]), "ratio": round(counts[kind] / counts["absent"], 4)}
+
+
 def rows(folder):
     """(name, how to measure it) of each, where the service was built."""
     if not (folder / "bench_service_absent").exists():
@@ -143,3 +175,6 @@ def rows(folder):
         for what in MEASURES:
             name = f"service.{kind}.{what}"
             yield name, functools.partial(measure, folder, name, kind, what)
+        name = f"service.{kind}.instructions"
+        if shutil.which("valgrind"):
+            yield name, functools.partial(measure_instructions, folder, name, kind)
