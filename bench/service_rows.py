@@ -164,7 +164,8 @@ def instructions(folder):
 def measure_instructions(folder, name, kind):
     counts = instructions(folder)
     return {"name": name, "unit": "instr", "instructions": None, "value": round(counts[kind]),
-            "floor": round(counts["absent"]), "ratio": round(counts[kind] / counts["absent"], 4)}
+            "floor": round(counts["absent"]), "ratio": round(counts[kind] / counts["absent"], 4),
+            "note": f"{100 * (counts[kind] / counts['absent'] - 1):+.1f} %"}
 
 
 def rows(folder):
