@@ -2,9 +2,11 @@
 #include "copies.hpp"
 
 #include <cstdint>
+#include <mutex>
 
 #include "elf_notes.hpp"
 #include "fault_record.hpp"
+#include "session.hpp"
 #include "text_writer.hpp"
 
 // Each copy carries a note, by which the others find it: symbols would be hidden from them.
@@ -49,7 +51,11 @@ int look_at(dl_phdr_info* module, std::size_t, void* data) noexcept {
 
 const char* look_for_copies() noexcept {
     copies all;
-    ::dl_iterate_phdr(look_at, &all);
+    {
+        // A fork waits for it: the loader's lock, taken by another thread, stays taken in the child.
+        const std::lock_guard lock(sessions_mutex());
+        ::dl_iterate_phdr(look_at, &all);
+    }
     if (all.found < 2) return "";
     several.note(all.paths);
     return "Another copy of this library is in the process: what uses that one is not recorded "

@@ -43,11 +43,14 @@ def has_types(library):
 
 
 def missing_symbols(recorded, library):
-    """Exported symbols that are gone, demangled."""
+    """Exported symbols that are gone, demangled. Not the weak ones, of inline functions and of what templates made: who
+    uses these has them, too, and whether a library does depends on how it was optimised.
+    """
     listed = subprocess.run(["nm", "--dynamic", "--defined-only", "--format=posix", library],
                             check=True, stdout=subprocess.PIPE, text=True)
     present = {line.split()[0] for line in listed.stdout.splitlines()}
-    expected = {each.get("name") for each in xml.etree.ElementTree.fromstring(recorded).iter("elf-symbol")}
+    expected = {each.get("name") for each in xml.etree.ElementTree.fromstring(recorded).iter("elf-symbol")
+                if each.get("binding") != "weak-binding"}
     gone = sorted(expected - present)
     shown = subprocess.run(["c++filt"], input="\n".join(gone), check=True, stdout=subprocess.PIPE, text=True)
     return [f"{library.name} no longer exports {name}" for name in shown.stdout.split("\n") if name]

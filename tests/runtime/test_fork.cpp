@@ -142,6 +142,30 @@ TEST_SUITE("fork") {
         CHECK(content(file.path()) == finished);
     }
 
+    TEST_CASE("forks while other threads start sessions leave no child waiting for the loader") {
+        if (!child_of_many_may_allocate) {
+            COROSCOPE_SKIP("under the sanitizers a child of several threads may not allocate");
+            return;
+        }
+        std::atomic<bool> stop{false};
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 2; ++i)
+            threads.emplace_back([&] {
+                while (!stop) profile refused{{.limit_bytes = 1}};
+            });
+        int hung = 0;
+        for (int round = 0; round < 100 && hung == 0; ++round)
+            hung += wait_for(fork_into([] {
+                        const profile mine{{.limit_bytes = 1U << 20}};
+                        return mine.status().state == session_state::recording ? 0 : 1;
+                    })) != 0
+                        ? 1
+                        : 0;
+        CHECK(hung == 0);
+        stop = true;
+        for (std::thread& thread : threads) thread.join();
+    }
+
     TEST_CASE("forks while other threads record, register and come and go leave no child waiting") {
         const scratch_file file;
         std::atomic<bool> stop{false};
