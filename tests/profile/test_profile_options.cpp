@@ -56,13 +56,13 @@ TEST_SUITE("profile options") {
     TEST_CASE("a device that cannot be recorded, or is none, is a warning: the session records") {
         profile cuda({.use_device = "cuda"});
         CHECK(cuda.status().state == session_state::recording);
-        CHECK(std::string(cuda.status().message).starts_with(
-            "Devices are not recorded: no recorder for that device"));
+        CHECK(std::string(cuda.status().message)
+                  .starts_with("Devices are not recorded: no recorder for that device"));
         cuda.stop();
         profile none({.use_device = "abacus"});
         CHECK(none.status().state == session_state::recording);
-        CHECK(std::string(none.status().message).starts_with(
-            "Devices are not recorded: use_device is none of"));
+        CHECK(std::string(none.status().message)
+                  .starts_with("Devices are not recorded: use_device is none of"));
     }
 
     TEST_CASE("a session tells how long it recorded and what its start and stop took") {
@@ -152,15 +152,21 @@ TEST_SUITE("toggling collection") {
     }
 
     TEST_CASE("threads that record all along lose nothing they could keep") {
-        profile session({.all_threads = true});
+        profile session({.all_threads = true, .policy = overflow::wait});
         std::atomic<bool> over{false};
+        std::atomic<int> under_way{0};
         std::vector<std::thread> threads;
         for (int thread = 0; thread < 2; ++thread)
-            threads.emplace_back([&over] {
+            threads.emplace_back([&] {
+                {
+                    COROSCOPE("busy");
+                }
+                ++under_way;
                 while (!over.load()) {
                     COROSCOPE("busy");
                 }
             });
+        while (under_way.load() < 2) std::this_thread::yield();
         for (int round = 0; round < 50; ++round) {
             session.toggle_collection(false);
             std::this_thread::yield();
