@@ -10,7 +10,7 @@
 #include <coroscope/trace/format.hpp>
 
 #include "clock.hpp"
-#include "registry.hpp"
+#include "refill.hpp"
 #include "sites.hpp"
 
 namespace coroscope::runtime {

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refill.hpp"
+
+#include <sys/prctl.h>
+
+#include <span>
+
+#include "clock.hpp"
+#include "crash_report.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+using namespace detail;
+
+trace::thread_body describe_thread(const thread_record& record) noexcept {
+    trace::thread_body body{};
+    body.os_thread_id = record.os_id;
+    prctl(PR_GET_NAME, body.name);
+    return body;
+}
+
+// A free binding, or one whose session is over; never the current one unless it is over, too.
+binding* free_binding(thread_record& record) noexcept {
+    for (binding& bound : record.bindings) {
+        const std::uint32_t generation = bound.generation.load(std::memory_order_relaxed);
+        if (generation == 0) return &bound;
+        if (find_session(generation) == nullptr) return &bound;
+    }
+    return nullptr;
+}
+
+binding* bind(thread_state& thread, session& owner, std::uint32_t generation) noexcept {
+    thread_record& record = *thread.record;
+    for (binding& bound : record.bindings) {
+        if (bound.generation.load(std::memory_order_relaxed) == generation) return &bound;
+    }
+    binding* bound = free_binding(record);
+    if (bound == nullptr) return nullptr;
+    trace::thread_body* body =
+        owner.store->append_thread(current_ticks(), record.id, describe_thread(record));
+    if (body == nullptr) return nullptr;
+    bound->owner = &owner;
+    bound->chunk = nullptr;
+    bound->cursor = nullptr;
+    bound->body = body;
+    bound->generation.store(generation, std::memory_order_release);
+    if (owner.reports_crashes.load(std::memory_order_relaxed)) give_signal_stack(record);
+    return bound;
+}
+
+char* chunk_end(const session& owner, trace::chunk_header* chunk) noexcept {
+    return reinterpret_cast<char*>(chunk) + owner.store->chunk_bytes();
+}
+
+void select_binding(thread_state& thread, binding& bound, std::uint32_t generation) noexcept {
+    thread_record& record = *thread.record;
+    if (record.current == &bound && thread.bound_session == generation) return;
+    if (record.current != nullptr && record.current != &bound)
+        record.current->cursor = thread.cursor;
+    record.current = &bound;
+    thread.bound_session = generation;
+    thread.cursor = bound.cursor;
+}
+
+// In a signal handler the cursor may stand behind the chunk's end, by a record that the interrupted scope
+// took and has not given back yet.
+bool has_room(const thread_state& thread, const binding& bound, std::size_t bytes) noexcept {
+    if (bound.chunk == nullptr) return false;
+    const auto written =
+        static_cast<std::size_t>(thread.cursor - reinterpret_cast<char*>(bound.chunk));
+    const std::size_t room = bound.owner->store->chunk_bytes();
+    return written <= room && room - written >= bytes;
+}
+
+// After a switch of collection the reader must be told who runs: the next chunk says it.
+void leave_chunk_after_toggle(session& owner, binding& bound) noexcept {
+    const std::uint32_t toggles = owner.toggles.load(std::memory_order_acquire);
+    if (bound.toggles == toggles) return;
+    bound.toggles = toggles;
+    if (bound.chunk != nullptr) owner.store->hand_over(bound.chunk);
+    bound.chunk = nullptr;
+    bound.cursor = nullptr;
+}
+
+// A new chunk for the binding; false when there is none.
+bool take_chunk(thread_state& thread, binding& bound) noexcept {
+    chunk_store& store = *bound.owner->store;
+    if (bound.chunk != nullptr) store.hand_over(bound.chunk);
+    const std::uint64_t before = current_ticks();
+    bound.chunk = store.acquire(thread.record->id, bound.body,
+                                thread.mark >> trace::mark_thread_bits, before);
+    if (store.policy() == trace::overflow_policy::wait)
+        __atomic_fetch_add(&bound.body->waited_ticks, current_ticks() - before, __ATOMIC_RELAXED);
+    thread.cursor = nullptr;
+    if (bound.chunk == nullptr) return false;
+    thread.cursor = reinterpret_cast<char*>(bound.chunk) + trace::chunk_header_bytes;
+    return true;
+}
+
+void count_lost(thread_state& thread, session* owner, binding* bound, unsigned records) noexcept {
+    if (owner != nullptr && !owner->collecting.load(std::memory_order_relaxed)) records = 0;
+    if (owner == nullptr || !owner->live.load(std::memory_order_relaxed)) {
+        if (owner != nullptr) owner->late_records.fetch_add(records, std::memory_order_relaxed);
+    } else if (bound != nullptr) {
+        __atomic_fetch_add(&bound->body->dropped_newest, records, __ATOMIC_RELAXED);
+    } else {
+        owner->lost_records.fetch_add(records, std::memory_order_relaxed);
+    }
+    set_cursor(thread, thread.cursor, nullptr);
+}
+
+// The session that the cursor belonged to, for counting what came too late for it.
+session* last_session(const thread_state& thread) noexcept {
+    for (session& each : std::span(session_table(), session_slots)) {
+        if (thread.bound_session != 0 &&
+            each.generation.load(std::memory_order_relaxed) == thread.bound_session)
+            return &each;
+    }
+    return nullptr;
+}
+
+char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, std::size_t bytes,
+                unsigned records) noexcept {
+    binding* bound = bind(thread, owner, generation);
+    if (bound == nullptr) {
+        __atomic_fetch_add(&owner.store->header().lost_records, records, __ATOMIC_RELAXED);
+        return nullptr;
+    }
+    leave_chunk_after_toggle(owner, *bound);
+    select_binding(thread, *bound, generation);
+    const bool room = has_room(thread, *bound, bytes) ||
+                      (take_chunk(thread, *bound) && has_room(thread, *bound, bytes));
+    if (!room) {
+        count_lost(thread, &owner, bound, records);
+        return nullptr;
+    }
+    set_cursor(thread, thread.cursor, chunk_end(owner, bound->chunk) - limit_distance);
+    if (owner.live.load(std::memory_order_seq_cst) &&
+        owner.collecting.load(std::memory_order_seq_cst))
+        return thread.cursor;  // pairs with cut_off()
+    count_lost(thread, &owner, bound, records);
+    return nullptr;
+}
+
+char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) noexcept {
+    if (!is_recording() && thread.bound_session == 0)
+        return nullptr;  // nobody records, nothing is lost
+    thread_record* record = register_thread(thread);
+    const std::uint32_t generation = effective_generation(thread);
+    if (record == nullptr || record->refilling) {
+        session* owner = find_session(generation);
+        if (owner != nullptr) owner->lost_records.fetch_add(records, std::memory_order_relaxed);
+        return nullptr;
+    }
+    if (generation == 0) {
+        count_lost(thread, last_session(thread), nullptr, records);
+        update_gate(thread);
+        return nullptr;
+    }
+    record->refilling = true;
+    char* cursor = nullptr;
+    {
+        const store_use use(*record, generation);
+        if (use.owner() != nullptr)
+            cursor = refill_in(thread, *use.owner(), generation, bytes, records);
+        else
+            count_lost(thread, last_session(thread), nullptr, records);
+    }
+    record->refilling = false;
+    return cursor;
+}
+
+}  // namespace
+
+char* refill(thread_state& thread, unsigned records) noexcept {
+    return refill_sized(thread, guaranteed_bytes, records);
+}
+char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept {
+    return refill_sized(thread, bytes + limit_distance, 1);
+}
+
+}  // namespace coroscope::runtime

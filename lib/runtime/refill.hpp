@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Room at a thread's cursor: the way that a record takes when the chunk is full or the gate has changed.
+
+#include <cstddef>
+
+#include "registry.hpp"
+
+namespace coroscope::runtime {
+
+/// Makes room for 64 bytes at the thread's cursor and returns it, or counts `records` lost and
+/// returns null. Hands the full chunk over and takes another; binds the thread to its session first
+/// if need be.
+char* refill(thread_state& thread, unsigned records) noexcept;
+
+/// Largest number of bytes that may be written at a cursor below the limit.
+inline constexpr std::size_t guaranteed_bytes = 64;
+inline constexpr std::size_t limit_distance = guaranteed_bytes - trace::record_unit_bytes;
+
+/// Makes room for `bytes` (more than guaranteed_bytes, less than a chunk).
+char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept;
+
+}  // namespace coroscope::runtime
