@@ -67,6 +67,29 @@ int load_library(arguments given) {
     return 0;
 }
 
+// namespace LIBRARY: the same where the loader gives the library copies of all that it needs, twice
+int load_in_namespaces(arguments given) {
+    for (int i = 0; i < 2; ++i) {
+        void* library = ::dlmopen(LM_ID_NEWLM, given[0], RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) return 1;
+        void* function = ::dlsym(library, "run_scope_in_library");
+        if (function == nullptr) return 2;
+        reinterpret_cast<void (*)()>(function)();
+    }
+    steps(3);
+    return 0;
+}
+
+// exec COUNT: three steps, then the process is another program, which makes so many
+int become_another(arguments given) {
+    steps(3);
+    char program[] = "/proc/self/exe";
+    char mode[] = "steps";
+    char* words[] = {program, mode, given[0], nullptr};
+    ::execv(program, words);
+    return 1;
+}
+
 // session FILE LIBRARY: one in the code, after the library was loaded
 int record_beside_library(arguments given) {
     if (load_library(given + 1) != 0) return 1;
@@ -200,6 +223,8 @@ int main(int count, char** words) {
     const std::map<std::string, std::function<int(arguments)>> modes = {
         {"steps", run_steps},
         {"load", load_library},
+        {"namespace", load_in_namespaces},
+        {"exec", become_another},
         {"session", record_beside_library},
         {"cut", cut_while_idle},
         {"cut while recording", cut_while_recording},

@@ -261,6 +261,32 @@ TEST_SUITE("libraries") {
         CHECK(end.output.empty());
         CHECK(count(load(std::string(file.path())), "in a library") == 1);
     }
+
+    TEST_CASE(
+        "copies in other namespaces of the loader hurt nobody, and leave the file to who has it") {
+        if (sanitized) {
+            COROSCOPE_SKIP("a sanitizer's runtime can't be there twice");
+            return;
+        }
+        const scratch_file file;
+        const program_end end =
+            run({"namespace", UNLOADED_LIBRARY}, {{"COROSCOPE_TRACE", file.path()}});
+        CHECK(end.exit_code() == 0);
+        const analysis::trace trace = load(std::string(file.path()));
+        CHECK(trace.health.finished);
+        CHECK(count_steps(trace) == 3 + 3 + 4);
+        CHECK(count(trace, "in a library") == 0);
+    }
+}
+
+TEST_SUITE("processes") {
+    TEST_CASE("a process that becomes another program begins its trace anew, and whole") {
+        const scratch_file file;
+        CHECK(run({"exec", "6"}, {{"COROSCOPE_TRACE", file.path()}}).exit_code() == 0);
+        const analysis::trace trace = load(std::string(file.path()));
+        CHECK(trace.health.finished);
+        CHECK(count_steps(trace) == 3 + 6 + 4);  // the static object's around its own
+    }
 }
 
 TEST_SUITE("privileges") {

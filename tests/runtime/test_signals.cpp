@@ -70,7 +70,25 @@ std::uint64_t work_in_storm(Work work) {
 
 }  // namespace
 
+// Scopes of a handler that has not run yet, on a thread that has recorded nothing.
+void on_first_signal(int) { COROSCOPE("first of all"); }
+
 TEST_SUITE("signals") {
+    TEST_CASE(
+        "a place's and a thread's first scope may be a handler's that interrupts no allocation") {
+        profile session{{.all_threads = true}};
+        std::thread([] {
+            ::signal(SIGUSR1, on_first_signal);
+            ::raise(SIGUSR1);
+            step(0);
+            ::signal(SIGUSR1, SIG_DFL);
+        }).join();
+        const analysis::trace trace = load(session.stop());
+        CHECK(count(trace, "first of all") == 1);
+        CHECK(count_steps(trace) == 1);
+        CHECK(trace.health.dropped_newest == 0);
+    }
+
     TEST_CASE("scopes of handlers and of the code that they interrupt are all found, or counted") {
         profile session{{.all_threads = true, .policy = overflow::wait}};
         const std::uint64_t done = work_in_storm(step);
