@@ -9,11 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include <coroscope/trace/format.hpp>
 
 #include "chunk_pool.hpp"
+#include "quiet_mutex.hpp"
 
 namespace coroscope::runtime {
 
@@ -33,7 +33,7 @@ private:
     std::byte* room(std::size_t bytes, std::uint64_t ticks) noexcept;
 
     chunk_pool& pool_;
-    std::mutex lock_;
+    quiet_mutex lock_;
     bool wants_spare_;
     std::uint32_t spare_ = chunk_pool::none;
     std::byte* cursor_ = nullptr;

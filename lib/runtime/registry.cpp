@@ -27,7 +27,7 @@ namespace {
 
 using namespace detail;
 
-constinit std::mutex mutex;
+constinit quiet_mutex mutex;
 constinit thread_record* threads = nullptr;
 constinit std::uint32_t last_thread_id = 0;
 constinit pthread_key_t exit_key = 0;
@@ -106,7 +106,7 @@ std::uint64_t careful_now() noexcept {
     return tick_source() == trace::clock_source::monotonic_ns ? monotonic_ticks() : counter_ticks();
 }
 
-std::mutex& registry_mutex() noexcept { return mutex; }
+quiet_mutex& registry_mutex() noexcept { return mutex; }
 thread_record* first_thread() noexcept { return threads; }
 
 thread_record* register_thread(thread_state& thread) noexcept {
@@ -118,6 +118,10 @@ thread_record* register_thread(thread_state& thread) noexcept {
     record->os_id = kernel_thread_id();
     find_stack(*record);
     const std::lock_guard lock(mutex);
+    if (thread.record != nullptr) {  // by the scope of a signal handler, meanwhile
+        delete record;
+        return thread.record;
+    }
     if (!exit_key_made) exit_key_made = pthread_key_create(&exit_key, on_thread_exit) == 0;
     if (!exit_key_made || pthread_setspecific(exit_key, record) != 0) {
         delete record;  // nobody would tell us of the thread's end

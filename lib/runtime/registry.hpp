@@ -14,12 +14,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
 #include <coroscope/detail/thread_state.hpp>
 #include <coroscope/trace/format.hpp>
 
 #include "own_memory.hpp"
+#include "quiet_mutex.hpp"
 #include "session_table.hpp"
 
 namespace coroscope::runtime {
@@ -68,7 +68,7 @@ namespace coroscope::runtime {
 using detail::thread_record;
 using detail::thread_state;
 
-std::mutex& registry_mutex() noexcept;
+quiet_mutex& registry_mutex() noexcept;
 thread_record* first_thread() noexcept;  ///< under the lock
 
 /// The thread's record, made if need be; null when it has left already or memory is short.

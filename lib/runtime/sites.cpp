@@ -11,6 +11,7 @@
 #include <coroscope/detail/location.hpp>
 #include <coroscope/trace/format.hpp>
 
+#include "lasting_memory.hpp"
 #include "registry.hpp"
 
 namespace coroscope::runtime {
@@ -30,7 +31,7 @@ struct string_entry {
 };
 constexpr const char* no_text = "";
 
-constinit std::mutex mutex;
+constinit quiet_mutex mutex;
 constinit std::uint32_t last_string = no_id;
 constinit std::uint32_t last_site = no_id;
 
@@ -69,7 +70,7 @@ const string_entry* intern(std::string_view text) noexcept {
     for (string_entry* entry = bucket; entry != nullptr; entry = entry->next) {
         if (std::string_view(entry->text, entry->size) == text) return entry;
     }
-    auto* entry = static_cast<string_entry*>(std::malloc(sizeof(string_entry) + text.size()));
+    auto* entry = static_cast<string_entry*>(take_lasting(sizeof(string_entry) + text.size()));
     if (entry == nullptr) return nullptr;
     entry->id = ++last_string;
     entry->size = static_cast<std::uint32_t>(text.size());
@@ -161,7 +162,7 @@ const void* interned_key(const void* address, site_kind kind) noexcept {
 
 const char* copy_text(std::string_view first, std::string_view second,
                       std::string_view third = {}) noexcept {
-    auto* text = static_cast<char*>(std::malloc(first.size() + second.size() + third.size() + 1));
+    auto* text = static_cast<char*>(take_lasting(first.size() + second.size() + third.size() + 1));
     if (text == nullptr) return "";
     char* end = text;
     for (const std::string_view part : {first, second, third})
@@ -170,17 +171,17 @@ const char* copy_text(std::string_view first, std::string_view second,
     return text;
 }
 
-// Lives as long as the program; past operator new, like the runtime's other memory.
 template <class... Arguments>
 site* make_site(const Arguments&... arguments) noexcept {
-    void* place = std::malloc(sizeof(site));
+    void* place = take_lasting(sizeof(site));
     return place == nullptr ? nullptr : ::new (place) site(arguments...);
 }
 
 void register_locked(site& where) noexcept {
     if (is_registered(where)) return;
-    auto* entry = new (std::nothrow) known_site{};
-    if (entry == nullptr) return;
+    void* const place = take_lasting(sizeof(known_site));
+    if (place == nullptr) return;
+    auto* entry = ::new (place) known_site{};
     entry->next = known_sites;
     entry->id = ++last_site;
     describe(where, *entry);
@@ -196,7 +197,7 @@ void register_locked(site& where) noexcept {
 
 }  // namespace
 
-std::mutex& sites_mutex() noexcept { return mutex; }
+quiet_mutex& sites_mutex() noexcept { return mutex; }
 
 const known_site* find_site(std::uint32_t id) noexcept {
     if (id < directory_slots) return directory[id].load(std::memory_order_acquire);

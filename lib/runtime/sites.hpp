@@ -6,17 +6,17 @@
 // lock, looking up an interned location does not.
 
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 
 #include <coroscope/site.hpp>
 
 #include "chunk_store.hpp"
+#include "quiet_mutex.hpp"
 
 namespace coroscope::runtime {
 
 /// A stable copy of a site that has its id; never freed. A debugger reads the first six members.
-struct known_site : own_memory {
+struct known_site {
     const known_site* next;  ///< the one before it
     const char* label;
     const char* function;
@@ -54,7 +54,7 @@ site* intern_operation(const char* type, const char* operation,
 site* intern_name(std::string_view name) noexcept;
 
 /// Held while a site gets its id and its definition goes to the live stores.
-std::mutex& sites_mutex() noexcept;
+quiet_mutex& sites_mutex() noexcept;
 
 /// Writes the definitions of all sites so far. To be called once the session is live, so that what is
 /// registered meanwhile is not missed.
