@@ -41,6 +41,13 @@ def processors():
     return (set(allowed[:-1]), {allowed[-1]}) if len(allowed) > 1 else (set(allowed), set(allowed))
 
 
+def helper_seconds(process):
+    """What the session's helper thread has used of that; 0 where nothing records."""
+    tasks = pathlib.Path(f"/proc/{process}/task")
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()
+               if (task / "comm").read_text() == "coroscope\n") / 1e9
+
+
 @contextlib.contextmanager
 def server(program, database, trace, *under):
     """Runs the program, under another where one is given, until the end of the block: its process and port."""
@@ -73,11 +80,11 @@ class Service:
 
     def load(self, process, port):
         """One turn of one server."""
-        before = processor_seconds(process)
+        before, helped = processor_seconds(process), helper_seconds(process)
         result = self.ask(port, REQUESTS)
-        used = processor_seconds(process) - before
+        used, helped = processor_seconds(process) - before, helper_seconds(process) - helped
         return {"throughput": REQUESTS / result["seconds"], "p99": result["p99_ms"],
-                "cpu": used * 1e6 / REQUESTS}
+                "cpu": used * 1e6 / REQUESTS, "helper": helped * 1e6 / REQUESTS}
 
     def seed(self, database):
         """The service fills a new database before it listens."""
@@ -149,6 +156,8 @@ def measure(folder, name, kind, what):
            "floor": round(statistics.median(turn["absent"][what] for turn in turns), 3),
            "ratio": round(statistics.median(ratios), 4), "low": round(low, 4), "high": round(high, 4),
            "note": f"95 %: {low:.3f} … {high:.3f}"}
+    if (kind, what) == ("recording", "cpu"):
+        row["note"] += f", {statistics.median(turn[kind]['helper'] for turn in turns):.2f} µs the helper's"
     return void_if_lost(row, lost if kind == "recording" else 0)
 
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "trace_file.hpp"
@@ -18,12 +20,20 @@
 namespace coroscope::runtime {
 namespace {
 
-// Allocates blocks by writing, so that a full disk is an error here and not a signal later.
+// Puts the pages into the page cache, many at once: a page that a first write through the mapping has to make
+// costs several times as much (docs/decisions/0023-making-memory.md).
 int write_zeros(int file, std::uint64_t from, std::uint64_t to) noexcept {
     static constexpr char zeros[16384] = {};
+    iovec pieces[32];
     while (from < to) {
-        const std::size_t bytes = std::min<std::uint64_t>(sizeof(zeros), to - from);
-        const ssize_t written = ::pwrite(file, zeros, bytes, static_cast<off_t>(from));
+        int count = 0;
+        for (std::uint64_t left = to - from;
+             left != 0 && count < static_cast<int>(std::size(pieces)); ++count) {
+            const std::uint64_t bytes = std::min<std::uint64_t>(sizeof(zeros), left);
+            pieces[count] = {const_cast<char*>(zeros), bytes};
+            left -= bytes;
+        }
+        const ssize_t written = ::pwritev(file, pieces, count, static_cast<off_t>(from));
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return errno;
         if (written == 0) return ENOSPC;
@@ -69,11 +79,11 @@ int mapping::grow(std::uint64_t bytes) noexcept {
 int mapping::allocate(std::uint64_t from, std::uint64_t to) noexcept {
     // To grow a file that was cut would put zeros where records were.
     if (file_damage() == ESTALE) return ESTALE;
-    while (!writes_zeros_) {
-        if (::fallocate(file_, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) == 0)
-            return 0;
+    // Where that is not supported, a full disk shows as the zeros are written.
+    while (allocates_ahead_ &&
+           ::fallocate(file_, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) != 0) {
         if (errno == EOPNOTSUPP || errno == ENOSYS)
-            writes_zeros_ = true;
+            allocates_ahead_ = false;
         else if (errno != EINTR)
             return errno;
     }

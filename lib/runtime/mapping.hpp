@@ -60,7 +60,7 @@ private:
     std::uint64_t usable_ = 0;
     std::uint64_t page_ = 4096;
     int file_ = -1;
-    bool writes_zeros_ = false;  // the file system cannot allocate without writing
+    bool allocates_ahead_ = true;  // the file system can allocate without writing
 };
 
 }  // namespace coroscope::runtime

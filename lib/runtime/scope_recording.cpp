@@ -114,7 +114,7 @@ void record_end(site& where, const void* address, const scope_start& begun, std:
     write_scope(id, scope);
 }
 
-// Everything that the fast path does not: frames, long durations, full chunks, new sites, observers. `since_start`:
+// Everything that the fast paths do not: fibers, long durations, full chunks, new sites, observers. `since_start`:
 // ticks from start->ticks, whatever these are.
 [[gnu::noinline]] void end_scope_slow(site& where, const scope_start* start, std::uint64_t since_start) noexcept {
     const std::uint64_t end = load_gate() < 0 ? careful_now() : start->ticks + since_start;
@@ -128,6 +128,23 @@ void record_end(site& where, const void* address, const scope_start& begun, std:
                                       char* taken) noexcept {
     give_place_back(taken, trace::record_unit_bytes);
     end_scope_slow(where, start, since_start);
+}
+
+// A scope in a frame, where nothing else is out of the ordinary. Its duration fits a short record.
+[[gnu::noinline]] void end_scope_in_frame(site& where, const scope_start* start, std::uint64_t duration) noexcept {
+    char* cursor = nullptr;
+    // A stack of no bytes is none to tell frames from.
+    if (load_gate() < 0 || this_thread.fiber != nullptr || this_thread.stack_bytes == 0 ||
+        !find_place(cursor, long_record_bytes)) [[unlikely]]
+        return end_scope_slow(where, start, duration);
+    std::uint32_t flags = trace::scope_in_frame;
+    std::uint64_t mark = start->mark;
+    if (in_running_frame(start)) {
+        flags |= trace::scope_exact;
+        mark = trace::make_mark(task_of(this_thread.mark), trace::mark_thread(mark));
+    }
+    const std::uint32_t id = trace::tag_id(__atomic_load_n(&where.tag, __ATOMIC_RELAXED));
+    fill_record(cursor, start->ticks, make_tag(record_kind::long_scope, id, flags), duration, mark);
 }
 
 observation* observers_of(scope_kind kind) noexcept {
@@ -183,7 +200,7 @@ void end_scope(site& where, const scope_start* start) noexcept {
     if (duration >= load_limit_of(where)) [[unlikely]]
         return end_scope_slow(where, start, duration);
     if (reinterpret_cast<std::uintptr_t>(start) - this_thread.stack_low >= this_thread.stack_bytes) [[unlikely]]
-        return end_scope_slow(where, start, duration);
+        return end_scope_in_frame(where, start, duration);
     char* cursor = take_place(trace::record_unit_bytes);
     if (cursor >= load_limit()) [[unlikely]]
         return end_scope_full(where, start, duration, cursor);

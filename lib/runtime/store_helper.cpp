@@ -23,10 +23,14 @@ constexpr long usual_period_ns = 2'000'000;
 constexpr long longest_period_ns = 8'000'000;
 constexpr std::uint64_t reserve_bytes_per_processor = std::uint64_t{8} << 20;
 constexpr long most_processors = 4;
+// Where less than one in so many of the reserve went since the last turn, the next sleep is twice as long.
+constexpr std::uint64_t quiet_share = 16;
 constexpr std::uint64_t reserve_share = 4;  // of the trace's limit at most one in so many
 
 constexpr std::uint64_t first_growth_bytes = std::uint64_t{2} << 20;  // what open() waits for
 constexpr std::uint64_t growth_step_bytes = std::uint64_t{4} << 20;   // published before the next
+// By less the trace does not grow (but for its limit): small pieces of a file cost more per page.
+constexpr std::uint64_t least_growth_bytes = std::uint64_t{512} << 10;
 constexpr std::uint32_t recycled_share = 8;  // of the ring, emptied ahead: one in so many at most
 
 constexpr std::int64_t second_ns = 1'000'000'000;
@@ -189,11 +193,12 @@ bool store_helper::may_grow() const noexcept {
 void store_helper::keep_reserve() noexcept {
     chunk_pool& pool = parts_.pool;
     const std::uint32_t wanted = wanted_free();
+    const auto least = static_cast<std::uint32_t>(least_growth_bytes / pool.chunk_bytes());
     while (!stopping_.load(std::memory_order_relaxed)) {
         const auto free = static_cast<std::uint32_t>(pool.free_chunks());
         if (free >= wanted) return;
         if (may_grow()) {
-            grow(std::min(wanted - free, pool.capacity() - pool.published()));
+            grow(std::min(std::max(wanted - free, least), pool.capacity() - pool.published()));
         } else {
             const bool overwrites =
                 parts_.settings.policy == trace::overflow_policy::overwrite_oldest;
@@ -254,11 +259,13 @@ void store_helper::date() noexcept {
 }
 
 void store_helper::adapt_period() noexcept {
-    if (consumed_ == 0)
-        period_ns_ = std::clamp(period_ns_ * 2, shortest_period_ns, longest_period_ns);
+    const std::uint32_t wanted = wanted_free();
+    if (parts_.pool.free_chunks() < wanted / 2)
+        period_ns_ = shortest_period_ns;
+    else if (consumed_ * quiet_share > wanted)
+        period_ns_ = usual_period_ns;
     else
-        period_ns_ =
-            parts_.pool.free_chunks() < wanted_free() / 2 ? shortest_period_ns : usual_period_ns;
+        period_ns_ = std::clamp(period_ns_ * 2, shortest_period_ns, longest_period_ns);
 }
 
 }  // namespace coroscope::runtime

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "../store_writer.hpp"
@@ -33,6 +35,9 @@ namespace {
 
 // What fallocate() does in this program; null: what the system does.
 std::function<int(std::uint64_t end)> allocation;  // returns an errno
+
+// The same of pwritev().
+std::function<int(std::uint64_t from, std::uint64_t end)> writing;
 
 std::vector<std::uint64_t> numbers(std::uint64_t to) {
     std::vector<std::uint64_t> all;
@@ -106,6 +111,17 @@ extern "C" int fallocate(int file, int mode, off_t offset, off_t bytes) {
     return static_cast<int>(::syscall(SYS_fallocate, file, mode, offset, bytes));
 }
 
+extern "C" ssize_t pwritev(int file, const iovec* pieces, int count, off_t offset) {
+    std::uint64_t bytes = 0;
+    for (int i = 0; i < count; ++i) bytes += pieces[i].iov_len;
+    if (writing) {
+        const auto from = static_cast<std::uint64_t>(offset);
+        errno = writing(from, from + bytes);
+        if (errno != 0) return -1;
+    }
+    return ::syscall(SYS_pwritev, file, pieces, count, offset, 0);
+}
+
 TEST_SUITE("chunk store, faults") {
     TEST_CASE("a full tmpfs stops the trace, not the process") {
         const small_disk disk("tmpfs");
@@ -141,6 +157,45 @@ TEST_SUITE("chunk store, faults") {
         allocation = [](std::uint64_t end) { return end > 1000 * chunk_bytes ? EIO : 0; };
         fill_and_check(file.path(), EIO);
         allocation = nullptr;
+    }
+
+    TEST_CASE("an I/O error where the file's pages are made stops the trace, not the process") {
+        const scratch_file file;
+        writing = [](std::uint64_t, std::uint64_t end) {
+            return end > 1000 * chunk_bytes ? EIO : 0;
+        };
+        fill_and_check(file.path(), EIO);
+        writing = nullptr;
+    }
+
+    TEST_CASE("a file grows by half a megabyte at least, each page of it once") {
+        const scratch_file file;
+        std::atomic<std::uint64_t> grown_to{0};
+        std::atomic<std::uint64_t> least{~std::uint64_t{0}};
+        std::atomic<bool> in_order{true};
+        allocation = [&](std::uint64_t end) {
+            if (grown_to != 0) least = std::min(least.load(), end - grown_to);  // 0: the header
+            return 0;
+        };
+        writing = [&](std::uint64_t from, std::uint64_t end) {
+            if (from != grown_to) in_order = false;
+            grown_to = end;
+            return 0;
+        };
+        chunk_store store;
+        REQUIRE(store.open(store_of(4096, overflow_policy::drop_newest, file.path())) == 0);
+        store_writer writer(store, 1);
+        for (int i = 0; i < 100; ++i) {
+            writer.write(records_per_chunk);
+            std::this_thread::sleep_for(1ms);
+        }
+        store.close();
+        store.release_mapping();
+        allocation = nullptr;
+        writing = nullptr;
+        CHECK(in_order);
+        CHECK(grown_to > 100 * chunk_bytes);
+        CHECK(least >= 512 << 10);
     }
 
     TEST_CASE("a disk without room for the header refuses the trace") {
