@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <coroutine>
-#include <mutex>
 #include <thread>
 
 #include "../support/scratch_file.hpp"
@@ -72,6 +71,32 @@ struct parking {
         while (parked == nullptr) std::this_thread::yield();
         return std::coroutine_handle<>::from_address(parked);
     }
+};
+
+// A thread that has recorded five steps and then nothing, as long as this lives.
+class idle_thread {
+public:
+    idle_thread()
+        : thread_([this] {
+              steps(5);
+              recorded_ = true;
+              recorded_.notify_one();
+              over_.wait(false);
+          }) {
+        recorded_.wait(false);
+    }
+    idle_thread(const idle_thread&) = delete;
+    idle_thread& operator=(const idle_thread&) = delete;
+    ~idle_thread() {
+        over_ = true;
+        over_.notify_one();
+        thread_.join();
+    }
+
+private:
+    std::atomic<bool> recorded_{false};
+    std::atomic<bool> over_{false};
+    std::thread thread_;
 };
 
 task<void> old_task(parking& place) {
@@ -152,20 +177,10 @@ TEST_SUITE("policies") {
     }
 
     TEST_CASE("overwrite oldest: a thread that idles on a chunk keeps its records") {
-        std::mutex idle;
-        std::unique_lock lock(idle);
         profile session(in_chunks(16, overflow::overwrite_oldest));
-        std::atomic<bool> recorded{false};
-        std::thread sleeper([&] {
-            steps(5);
-            recorded = true;
-            const std::lock_guard until_the_end(idle);
-        });
-        while (!recorded) std::this_thread::yield();
+        const idle_thread idle;
         steps(20'000);
         const analysis::trace trace = load(session.stop());
-        lock.unlock();
-        sleeper.join();
         CHECK(count_steps(trace) + lost(trace) == 20'005);
         bool found = false;
         for (const std::string& digits : steps_by_thread(trace)) found = found || digits == "01234";
@@ -229,20 +244,10 @@ TEST_SUITE("policies") {
     }
 
     TEST_CASE("wait: an idle thread that holds a chunk stops nobody") {
-        std::mutex idle;
-        std::unique_lock lock(idle);
         profile session(in_chunks(256, overflow::wait));
-        std::atomic<bool> recorded{false};
-        std::thread sleeper([&] {
-            steps(5);
-            recorded = true;
-            const std::lock_guard until_the_end(idle);
-        });
-        while (!recorded) std::this_thread::yield();
+        const idle_thread idle;
         steps(10'000);
         const analysis::trace trace = load(session.stop());
-        lock.unlock();
-        sleeper.join();
         CHECK(lost(trace) == 0);
         CHECK(count_steps(trace) == 10'005);
     }

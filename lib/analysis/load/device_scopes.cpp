@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "task_slices.hpp"
+
 namespace coroscope::analysis::loading {
 namespace {
 
@@ -49,14 +51,9 @@ std::uint32_t open_scopes::top_of(std::size_t list, std::int64_t time_ns) {
 
 bool open_scopes::is_within_slice(std::uint32_t scope, std::uint32_t task,
                                   std::int64_t time_ns) const {
-    const index_range slices = loaded_.tasks[task].slices;
-    const auto first =
-        loaded_.slices.begin() + static_cast<std::ptrdiff_t>(slices.empty() ? 0 : slices.front());
-    const auto after = std::upper_bound(
-        first, first + static_cast<std::ptrdiff_t>(slices.size()), time_ns,
-        [](std::int64_t moment, const slice& next) { return moment < next.start_ns; });
-    if (after == first) return loaded_.events[scope].task == task;
-    return loaded_.events[scope].start_ns >= std::prev(after)->start_ns;
+    const slice* const latest = latest_slice(loaded_, task, time_ns);
+    if (latest == nullptr) return loaded_.events[scope].task == task;
+    return loaded_.events[scope].start_ns >= latest->start_ns;
 }
 
 std::uint32_t open_scopes::innermost(std::uint32_t thread, std::uint32_t task,

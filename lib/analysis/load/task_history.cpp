@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "task_life.hpp"
+#include "task_slices.hpp"
 
 namespace coroscope::analysis::loading {
 
@@ -258,13 +259,8 @@ owned_split task_histories::between(std::uint32_t task, std::int64_t from_ns,
 }
 
 bool task_histories::runs_at(std::uint32_t task, std::int64_t time_ns) const {
-    const index_range slices = loaded_.tasks[task].slices;
-    const auto first =
-        loaded_.slices.begin() + static_cast<std::ptrdiff_t>(slices.empty() ? 0 : slices.front());
-    const auto after = std::upper_bound(
-        first, first + static_cast<std::ptrdiff_t>(slices.size()), time_ns,
-        [](std::int64_t moment, const slice& next) { return moment < next.start_ns; });
-    return after != first && time_ns <= std::prev(after)->end_ns;
+    const slice* const latest = latest_slice(loaded_, task, time_ns);
+    return latest != nullptr && time_ns <= latest->end_ns;
 }
 
 }  // namespace coroscope::analysis::loading
