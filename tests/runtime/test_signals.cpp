@@ -18,6 +18,7 @@
 
 #include "../support/skip.hpp"
 #include "session_support.hpp"
+#include "support/build.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
@@ -91,7 +92,7 @@ void on_site_signal(int) { COROSCOPE("while another place is met"); }
 // The next call of a function of the system's that the recorder makes on its slow way is interrupted by this signal.
 thread_local int signal_at_next_call = 0;
 
-void interrupt_here() {
+[[maybe_unused]] void interrupt_here() {
     const int number = signal_at_next_call;
     signal_at_next_call = 0;
     if (number != 0) ::raise(number);
@@ -107,12 +108,6 @@ public:
 private:
     int number_;
 };
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 }  // namespace
 
@@ -134,6 +129,10 @@ extern "C" void* mmap(void* at, std::size_t bytes, int protection, int flags, in
 TEST_SUITE("signals") {
     TEST_CASE(
         "a place's and a thread's first scope may be a handler's that interrupts no allocation") {
+        if (thread_sanitized) {
+            COROSCOPE_SKIP("ThreadSanitizer complains of every allocation in a handler, whatever it interrupts");
+            return;
+        }
         profile session{{.all_threads = true}};
         std::thread([] {
             const handler installed(SIGUSR1, on_first_signal);
