@@ -13,7 +13,7 @@
 // The promise is the first member, at offset 0 with its own alignment, so that a
 // coroutine_handle<Promise> made from the frame's address is good: g++ and clang place a promise by
 // its alignment alone. The specialisation of std::coroutine_traits must be seen before the first
-// coroutine of the type. Costs 72 bytes of frame per coroutine and at most 16 per co_await.
+// coroutine of the type. Costs 64 bytes of frame per coroutine and at most 16 per co_await.
 
 #include <concepts>
 #include <coroutine>
@@ -41,10 +41,9 @@ public:
     end_unless_handled(const end_unless_handled&) = delete;
     end_unless_handled& operator=(const end_unless_handled&) = delete;
     ~end_unless_handled() {
-        departure leaving;
         if (task_ == nullptr) return;
         if (load_gate() != 0) exception_passes(*task_);
-        if (finish_task(*task_, leaving)) restore(leaving.before);
+        end_task(*task_);
     }
     void handled() noexcept { task_ = nullptr; }
 
@@ -60,23 +59,23 @@ inline namespace COROSCOPE_ABI {
 
 template <class Promise>
 class instrumented final : public detail::promise_returns<instrumented<Promise>, Promise>,
-                           public detail::promise_allocation<Promise> {
+                           public detail::promise_allocation<instrumented<Promise>, Promise> {
 public:
     /// Constructs the promise from the coroutine's parameters where it takes them, else from nothing.
     /// They are passed on as they come: g++ offers parameters of rvalue reference type as rvalues.
     template <class... Parameters>
         requires(sizeof...(Parameters) > 0 && std::constructible_from<Promise, Parameters...>)
     explicit instrumented(Parameters&&... parameters)
-        : promise_(static_cast<Parameters&&>(parameters)...) {
-        locate();
+        : promise_(static_cast<Parameters&&>(parameters)...), task_(detail::in_frame_t{}) {
+        check_place();
     }
-    instrumented() : promise_() { locate(); }
+    instrumented() : promise_(), task_(detail::in_frame_t{}) { check_place(); }
     instrumented(const instrumented&) = delete;
     instrumented& operator=(const instrumented&) = delete;
 
     ~instrumented() {
-        constexpr int over = detail::task_spawned | detail::task_finished;
-        if ((task_.flags & over) == detail::task_spawned) detail::destroy_task(task_);
+        if ((task_.flags & detail::task_spawned) != 0) [[unlikely]]
+            detail::destroy_task(task_);
     }
 
     decltype(auto) get_return_object(const void* where = COROSCOPE_DETAIL_HERE) {
@@ -132,7 +131,7 @@ public:
             return promise_.yield_value(static_cast<Value&&>(value));
         };
         using slot = detail::made_slot<decltype(make())>;
-        return detail::instrumented_awaiter<Promise, slot>(task_, make);
+        return detail::instrumented_awaiter<Promise, slot>(make);
     }
 
     /// The promise underneath, for a library that asks for it.
@@ -147,22 +146,19 @@ private:
                 return promise_.await_transform(static_cast<Operand&&>(operand));
             };
             using slot = detail::made_slot<decltype(make())>;
-            return detail::instrumented_awaiter<Promise, slot>(task_, make);
+            return detail::instrumented_awaiter<Promise, slot>(make);
         } else {
             static_assert(!detail::declares_await_transform<Promise>,
                           "no await_transform of this coroutine's promise takes this operand");
             using slot = detail::operand_slot<Operand>;
-            return detail::instrumented_awaiter<Promise, slot>(task_,
-                                                               static_cast<Operand&&>(operand));
+            return detail::instrumented_awaiter<Promise, slot>(static_cast<Operand&&>(operand));
         }
     }
 
-    void locate() noexcept {
+    static constexpr void check_place() noexcept {
         static_assert(alignof(instrumented) == alignof(Promise) ||
                           (alignof(instrumented) <= 16 && alignof(Promise) <= 16),
                       "a frame places both promises at the same offset");
-        detail::locate_frame(task_,
-                             std::coroutine_handle<instrumented>::from_promise(*this).address());
     }
 
     [[no_unique_address]] Promise promise_;

@@ -20,6 +20,7 @@
 
 #include "async_stack_builder.hpp"
 #include "failures.hpp"
+#include "frames.hpp"
 #include "live_tasks.hpp"
 #include "recorder.hpp"
 
@@ -298,22 +299,23 @@ namespace detail {
 void exception_leaves(const task_state& task) noexcept {
     if (!detecting()) return;
     const handled_exception caught = find_handled();
+    const std::uint64_t id = id_of(task);
     std::uint64_t serial = 0;
     {
         const std::lock_guard lock(failures_mutex);
         failure* known = find_object(caught.object);
-        if (known != nullptr && is_known(*known, caught, task.task))
-            return move_up(*known, task.task);
-        serial = remember(anomaly_kind::exception, caught, task.task).serial;
+        if (known != nullptr && is_known(*known, caught, id)) return move_up(*known, id);
+        serial = remember(anomaly_kind::exception, caught, id).serial;
     }
-    tell(anomaly_kind::exception, caught, task.task, &task, serial);
+    tell(anomaly_kind::exception, caught, id, &task, serial);
 }
 
 void exception_passes(const task_state& task) noexcept {
     if (!detecting()) return;
+    const std::uint64_t id = id_of(task);
     const std::lock_guard lock(failures_mutex);
     for (failure& each : failures) {
-        if (each.serial != 0 && each.task == task.task && each.kind == anomaly_kind::exception)
+        if (each.serial != 0 && each.task == id && each.kind == anomaly_kind::exception)
             each.in_flight = true;
     }
 }
@@ -324,7 +326,7 @@ void unseen_exception_leaves(std::uint64_t task) noexcept {
 
 bool validates_results() noexcept { return detecting(); }
 void anomalous_result(const task_state& task) noexcept {
-    fail_unseen(anomaly_kind::result, task.task);
+    fail_unseen(anomaly_kind::result, id_of(task));
 }
 
 }  // namespace detail

@@ -31,6 +31,19 @@ namespace coroscope::detail {
     return task.announced == other.announced && task.carried == other.carried;
 }
 
+/// From here on all of the task's state is set, though nothing may have looked at it since it was created.
+inline void know(task_state& task) noexcept {
+    if ((task.flags & task_known) != 0) return;
+    task.task = task.carried = 0;
+    task.before = {};
+    set_flags(task, task_known);
+}
+
+/// The task's id, 0 where it has none.
+inline std::uint64_t id_of(const task_state& task) noexcept {
+    return (task.flags & task_known) != 0 ? task.task : 0;
+}
+
 /// Writes one transition of a task that runs on this thread or is about to; announces it if need be.
 void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id,
                        std::uint32_t value, std::uint64_t other) noexcept;

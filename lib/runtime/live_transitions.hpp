@@ -17,9 +17,13 @@ namespace coroscope::runtime {
     return (gate & (detail::gate_live | detail::gate_devices | detail::gate_careful)) != 0;
 }
 
+/// Does nothing but recording take part here, if that?
+[[gnu::always_inline]] inline bool no_more_than_records(std::int32_t gate) noexcept {
+    return (gate & ~(detail::gate_local | detail::gate_global)) == 0;
+}
 /// Does something record here, and nothing else take part?
 [[gnu::always_inline]] inline bool only_records(std::int32_t gate) noexcept {
-    return (gate & ~(detail::gate_local | detail::gate_global)) == 0 && gate != 0;
+    return no_more_than_records(gate) && gate != 0;
 }
 
 enum class task_transition : std::uint8_t { spawn, resume, suspend, finish };

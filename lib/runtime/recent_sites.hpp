@@ -19,8 +19,9 @@ public:
     /// False where the location is not among them.
     [[gnu::always_inline]] static bool find(const void* location, std::uint32_t& id) noexcept {
         const std::uint64_t entry = slot_of(location).load(std::memory_order_relaxed);
-        id = static_cast<std::uint32_t>(entry & 0xffff);
-        return entry >> 16 == reinterpret_cast<std::uintptr_t>(location) << 16 >> 16;
+        const std::uint64_t found = entry ^ (reinterpret_cast<std::uintptr_t>(location) << 16);
+        id = static_cast<std::uint32_t>(found);
+        return found >> 16 == 0;
     }
 
     static void keep(const void* location, std::uint32_t id) noexcept {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include <coroscope/detail/task_state.hpp>
+
 #include "calibration.hpp"
 #include "clock.hpp"
 #include "copies.hpp"
@@ -108,8 +110,11 @@ void fill_header(trace::file_header& header, const profile_options& options) noe
 }
 
 void go_live(session& slot, const profile_options& options, chunk_store* store) noexcept {
-    // What stands for a session in 16 bits is never zero, which is said by tasks that none knows.
-    if ((++last_generation & 0xffff) == 0) ++last_generation;
+    // What stands for a session in 16 bits is never what tasks say that none knows.
+    do {
+        ++last_generation;
+    } while ((last_generation & 0xffff) == 0 ||
+             (last_generation & 0xffff) == detail::unknown_session);
     const std::uint32_t generation = last_generation;
     slot.store = store;
     slot.devices.store(false, std::memory_order_relaxed);

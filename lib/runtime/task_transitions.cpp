@@ -53,7 +53,13 @@ constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carri
     run_on(task.task << mark_thread_bits, &task);
 }
 
+// Was the task resumed, or its awaiter, where nothing needs to know? What outlived a session goes this way.
+bool is_quiet(const task_state& task) noexcept {
+    return !needs_context(task) && (task.flags & task_fiber) == 0;
+}
+
 [[gnu::noinline]] void spawn_any(task_state& task, bool started) noexcept {
+    know(task);
     task.carried = retain_carried(this_thread.carried);
     task.parent |= task_of(this_thread.mark) << mark_thread_bits;
     if (task.task == 0) task.task = new_task_id();
@@ -67,11 +73,11 @@ constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carri
 }
 
 [[gnu::noinline]] void suspend_any(task_state& task, departure& leaving) noexcept {
+    know(task);
     take_leave(task, leaving.before);
     if (task.task == 0) task.task = new_task_id();
     keep_carried(task.carried, this_thread.carried);
     set_flags(task, 0, task_installed);
-    task.suspended = true;
     this_thread.frame = nullptr;  // it may be gone by the time that something asks for it
     const std::int32_t gate = load_gate();
     if (may_track(gate)) [[unlikely]]
@@ -81,10 +87,10 @@ constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carri
 }
 
 [[gnu::noinline]] void resume_any(task_state& task) noexcept {
-    task.suspended = false;
-    if ((task.flags & task_entered) != 0) return set_flags(task, 0, task_entered);
-    const std::uint64_t suspended_at = task.before.mark;
+    know(task);
     set_flags(task, task_started);
+    if (is_quiet(task)) return;
+    const std::uint64_t suspended_at = task.before.mark;
     save_resumer(task.before);
     if (task.task == 0) task.task = new_task_id();
     // The task's session first, the task itself last: a chunk that the record opens names what ran
@@ -99,6 +105,7 @@ constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carri
 }
 
 [[gnu::noinline]] void finish_any(task_state& task, departure& leaving) noexcept {
+    know(task);
     take_leave(task, leaving.before);
     if (task.task == 0) task.task = new_task_id();
     this_thread.frame = nullptr;
@@ -110,12 +117,13 @@ constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carri
 }
 
 [[gnu::noinline]] void transfer_any(task_state& awaiter, task_state& awaited) noexcept {
+    know(awaiter);
+    know(awaited);
+    if (!is_installed(awaiter) && is_quiet(awaited)) return;
     take_leave(awaiter, awaited.before);
     if (awaiter.task == 0) awaiter.task = new_task_id();
     keep_carried(awaiter.carried, this_thread.carried);
     set_flags(awaiter, 0, task_installed);
-    awaiter.suspended = true;
-    set_flags(awaited, task_entered | task_started);
     if (awaited.task == 0) awaited.task = new_task_id();
     const std::int32_t gate = load_gate();
     if (may_track(gate)) [[unlikely]]
@@ -125,10 +133,12 @@ constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carri
 }
 
 [[gnu::noinline]] void finish_transfer_any(task_state& finished, task_state& resumed) noexcept {
+    know(finished);
+    know(resumed);
+    if (!is_installed(finished) && is_quiet(resumed)) return;
     take_leave(finished, resumed.before);
     if (finished.task == 0) finished.task = new_task_id();
     if (resumed.task == 0) resumed.task = new_task_id();
-    set_flags(resumed, task_entered | task_started);
     const std::int32_t gate = load_gate();
     if (may_track(gate)) [[unlikely]]
         show_hand_back(finished, resumed);
@@ -137,52 +147,65 @@ constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carri
     install_task(resumed);
 }
 
-// Has just been created where something records, by someone without attributes, at a place that was seen before?
-[[gnu::always_inline]] inline bool is_plain_spawn(const task_state& task,
+// May a transition of the task go the short way? That something records is told by the room for a record.
+[[gnu::always_inline]] inline bool is_short(const task_state& task) noexcept {
+    return no_more_than_records(load_gate()) && knows(task.announced) &&
+           task.carried == this_thread.carried;
+}
+
+// The same of a task that has just been created, at a place that was seen before, by someone without attributes.
+[[gnu::always_inline]] inline bool is_short_spawn(const task_state& task,
                                                   std::uint32_t& site) noexcept {
-    return only_records(load_gate()) && !carries_attributes(this_thread.carried) &&
-           (task.flags & task_fiber) == 0 && task.task == 0 && !out_of_task_ids() &&
-           task.where != nullptr && recent_sites<site_kind::coroutine>::find(task.where, site);
+    return no_more_than_records(load_gate()) && !carries_attributes(this_thread.carried) &&
+           (task.flags & task_fiber) == 0 && !out_of_task_ids() &&
+           recent_sites<site_kind::coroutine>::find(task.where, site);
+}
+
+// The thread is in no task's slice; its mark still is.
+[[gnu::always_inline]] inline void leave_slice(task_state& task) noexcept {
+    set_flags(task, 0, task_installed);
+    this_thread.frame = nullptr;
+}
+
+template <bool Started>
+[[gnu::always_inline]] inline void spawn(task_state& task) noexcept {
+    std::uint32_t site = 0;
+    char* at = nullptr;
+    if (!is_short_spawn(task, site) || !find_place(at, long_record_bytes)) [[unlikely]]
+        return spawn_any(task, Started);
+    constexpr std::uint32_t flags = Started ? trace::spawn_started | trace::spawn_ready : 0U;
+    const std::uint64_t mark = this_thread.mark;
+    const std::uint64_t id = this_thread.next_task++;
+    const std::uint64_t ticks = counter_ticks();
+    fill_record(at, ticks, make_tag(record_kind::spawn, site, flags), id, task_of(mark));
+    task.task = id;
+    task.carried = this_thread.carried;
+    task.parent |= mark & ~mark_thread_mask;
+    task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
+    if constexpr (Started) {
+        set_flags(task, task_known | task_installed);
+        save_resumer(task.before);
+        run(task);
+    } else {
+        set_flags(task, task_known);
+        task.before.mark = ticks;
+    }
 }
 
 }  // namespace
 
-void spawn_active(task_state& task, bool started) noexcept {
-    std::uint32_t site = 0;
-    char* at = nullptr;
-    if (!is_plain_spawn(task, site) || !find_place(at, long_record_bytes)) [[unlikely]]
-        return spawn_any(task, started);
-    const std::uint64_t parent = task_of(this_thread.mark);
-    const std::uint64_t id = this_thread.next_task++;
-    const std::uint64_t ticks = counter_ticks();
-    fill_record(at, ticks,
-                make_tag(record_kind::spawn, site,
-                         started ? trace::spawn_started | trace::spawn_ready : 0U),
-                id, parent);
-    task.task = id;
-    task.carried = this_thread.carried;
-    task.parent |= parent << mark_thread_bits;
-    task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
-    if (!started) {
-        task.before.mark = ticks;
-        return;
-    }
-    save_resumer(task.before);
-    set_flags(task, task_installed);
-    run(task);
-}
+void spawn_active(task_state& task) noexcept { spawn<false>(task); }
+void spawn_running(task_state& task) noexcept { spawn<true>(task); }
 
 void suspend_active(task_state& task, departure& leaving) noexcept {
     char* at = nullptr;
-    if (!is_plain(task) || !is_installed(task) || !find_place(at, long_record_bytes)) [[unlikely]]
+    if (!is_short(task) || !is_installed(task) || !find_place(at, long_record_bytes)) [[unlikely]]
         return suspend_any(task, leaving);
     const std::uint64_t ticks = counter_ticks();
     copy_resumer(leaving.before, task.before);
     leaving.ticks = ticks;
     task.before.mark = ticks;
-    set_flags(task, 0, task_installed);
-    task.suspended = true;
-    this_thread.frame = nullptr;
+    leave_slice(task);
     fill_record(at, ticks, make_tag(record_kind::suspend, task.await_site, 0), task.task,
                 task_of(leaving.before.mark));
 }
@@ -198,34 +221,52 @@ void cancel_active(task_state& task, const resumer& before) noexcept {
 
 void resume_active(task_state& task) noexcept {
     char* at = nullptr;
-    if (!is_plain(task) || (task.flags & task_entered) != 0 ||
-        this_thread.handover_target != nullptr || !find_place(at, long_record_bytes)) [[unlikely]]
+    if (!is_short(task) || this_thread.handover_target != nullptr ||
+        !find_place(at, long_record_bytes)) [[unlikely]]
         return resume_any(task);
     const std::uint64_t ticks = counter_ticks();
     fill_record(at, ticks, make_tag(record_kind::resume, 0, 0), task.task,
                 task_of(this_thread.mark));
     save_resumer(task.before);
     set_flags(task, task_started | task_installed);
-    task.suspended = false;
     run(task);
 }
 
-void finish_active(task_state& task, departure& leaving) noexcept {
+namespace {
+
+// Writes the end of a task that may go the short way.
+[[gnu::always_inline]] inline bool finish(task_state& task, std::uint64_t& ticks) noexcept {
     char* at = nullptr;
-    if (!is_plain(task) || !is_installed(task) || carries_attributes(task.carried) ||
+    if (!is_short(task) || !is_installed(task) || carries_attributes(task.carried) ||
         !find_place(at, long_record_bytes)) [[unlikely]]
-        return finish_any(task, leaving);
-    const std::uint64_t ticks = counter_ticks();
-    copy_resumer(leaving.before, task.before);
-    leaving.ticks = ticks;
-    this_thread.frame = nullptr;
+        return false;
+    ticks = counter_ticks();
     fill_record(at, ticks, make_tag(record_kind::finish, 0, end_flags(task)), task.task,
-                task_of(leaving.before.mark));
+                task_of(task.before.mark));
+    return true;
+}
+
+}  // namespace
+
+void finish_active(task_state& task, departure& leaving) noexcept {
+    if (!finish(task, leaving.ticks)) [[unlikely]]
+        return finish_any(task, leaving);
+    copy_resumer(leaving.before, task.before);
+    this_thread.frame = nullptr;
+}
+
+void end_active(task_state& task) noexcept {
+    std::uint64_t ticks = 0;
+    if (finish(task, ticks)) [[likely]]
+        return go_on_with(task.before.mark, task.before.carried, task.before.frame);
+    departure leaving;
+    finish_any(task, leaving);
+    restore(leaving.before);
 }
 
 void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
     char* at = nullptr;
-    if (!is_plain(awaiter) || !is_installed(awaiter) || !is_plain_beside(awaited, awaiter) ||
+    if (!is_short(awaiter) || !is_installed(awaiter) || !is_plain_beside(awaited, awaiter) ||
         !find_place(at, long_record_bytes)) [[unlikely]]
         return transfer_any(awaiter, awaited);
     const std::uint64_t ticks = counter_ticks();
@@ -234,24 +275,24 @@ void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
     copy_resumer(awaited.before, awaiter.before);
     awaiter.before.mark = ticks;
     set_flags(awaiter, 0, task_installed);
-    awaiter.suspended = true;
-    set_flags(awaited, task_entered | task_started | task_installed);
+    set_flags(awaited, task_installed);
     run(awaited);
 }
 
 void finish_transfer_active(task_state& finished, task_state& resumed) noexcept {
     char* at = nullptr;
-    if (!is_plain(finished) || !is_installed(finished) || !is_plain_beside(resumed, finished) ||
+    if (!is_short(finished) || !is_installed(finished) || !is_plain_beside(resumed, finished) ||
         carries_attributes(finished.carried) || !find_place(at, long_record_bytes)) [[unlikely]]
         return finish_transfer_any(finished, resumed);
     fill_record(at, counter_ticks(), make_tag(record_kind::finish_transfer, 0, end_flags(finished)),
                 finished.task, resumed.task);
     copy_resumer(resumed.before, finished.before);
-    set_flags(resumed, task_entered | task_started | task_installed);
+    set_flags(resumed, task_installed);
     run(resumed);
 }
 
 void destroy_active(task_state& task) noexcept {
+    know(task);
     if (task.task == 0) task.task = new_task_id();
     const std::int32_t gate = load_gate();
     if (may_track(gate)) [[unlikely]]

@@ -8,6 +8,7 @@
 
 #include <coroutine>
 #include <type_traits>
+#include <utility>
 
 #include <coroscope/detail/awaiter.hpp>
 #include <coroscope/detail/task_state.hpp>
@@ -18,67 +19,70 @@ namespace coroscope::detail {
 template <class Awaiter>
 concept owned_awaiter = requires(Awaiter& awaiter) { awaiter.coroscope_child(); };
 
-/// Ends a suspension's inner call: the thread goes back to what it did before the task, or, where
-/// the call threw or returned false, the task runs on.
+/// Ends a suspension's inner call: where that threw or returned false, the task runs on.
 class suspension {
 public:
-    explicit suspension(task_state& task) noexcept
-        : task_(&task), active_(suspend_task(task, leaving_)) {}
+    suspension(task_state& task, task_link& link, const departure& leaving, bool active) noexcept
+        : task_(&task), link_(&link), leaving_(&leaving), active_(active) {}
     suspension(const suspension&) = delete;
     suspension& operator=(const suspension&) = delete;
     ~suspension() {
-        if (task_ != nullptr) [[unlikely]]
-            cancel();
+        if (task_ == nullptr) [[likely]]
+            return;
+        link_->untie();
+        if (active_) cancel_active(*task_, leaving_->before);
     }
-
-    void done() noexcept {
-        task_ = nullptr;
-        if (active_) [[unlikely]]
-            restore(leaving_.before);
-    }
-    void done(std::coroutine_handle<> next) noexcept {
-        done();
-        if (active_) [[unlikely]]
-            expect_handover(next.address(), leaving_.ticks);
-    }
+    void done() noexcept { task_ = nullptr; }
 
 private:
-    void cancel() noexcept {
-        task_->suspended = false;
-        if (active_) cancel_active(*task_, leaving_.before);
-    }
-
     task_state* task_;
-    departure leaving_;  // before what fills it in
+    task_link* link_;
+    const departure* leaving_;
     bool active_;
 };
 
+/// Calls the inner await_suspend between the task's suspension and the thread's return to what it did before.
 template <class Promise, class Awaiter, class Handle>
-auto suspend_in(Awaiter& awaiter, Handle handle, task_state& task) {
+auto suspend_in(Awaiter& awaiter, Handle handle, task_link& link) {
     const auto theirs = std::coroutine_handle<Promise>::from_address(handle.address());
     using outcome = decltype(awaiter.await_suspend(theirs));
-    suspension suspended(task);
+    task_state& task = handle.promise().coroscope_task();
+    link.tie(task);
+    departure leaving;  // apart from the rest, which may then stay in registers
+    const bool active = suspend_task(task, leaving);
+    suspension suspended(task, link, leaving, active);
     if constexpr (std::is_void_v<outcome>) {
         awaiter.await_suspend(theirs);
         suspended.done();
+        if (active) [[unlikely]]
+            restore(leaving.before);
     } else if constexpr (std::is_same_v<outcome, bool>) {
         const bool stays = awaiter.await_suspend(theirs);
-        if (stays) suspended.done();
+        if (!stays) return stays;
+        suspended.done();
+        if (active) [[unlikely]]
+            restore(leaving.before);
         return stays;
     } else {
         auto next = awaiter.await_suspend(theirs);
-        suspended.done(next);
+        suspended.done();
+        if (active) [[unlikely]] {
+            restore(leaving.before);
+            expect_handover(next.address(), leaving.ticks);
+        }
         return next;
     }
 }
+
+/// The link of an awaiter that has none.
+struct no_link {};
 
 /// Around the awaiter of one co_await or co_yield. `Slot` keeps the awaiter.
 template <class Promise, class Slot>
 class instrumented_awaiter {
 public:
     template <class Operand>
-    instrumented_awaiter(task_state& task, Operand&& operand)
-        : slot_(static_cast<Operand&&>(operand)), task_(&task) {}
+    explicit instrumented_awaiter(Operand&& operand) : slot_(static_cast<Operand&&>(operand)) {}
     instrumented_awaiter(const instrumented_awaiter&) = delete;
     instrumented_awaiter& operator=(const instrumented_awaiter&) = delete;
 
@@ -86,22 +90,27 @@ public:
 
     template <class Handle>
     auto await_suspend(Handle handle) {
-        auto& awaiter = slot_.awaiter();
-        if constexpr (owned_awaiter<std::remove_reference_t<decltype(awaiter)>>) {
-            return awaiter.coroscope_transfer(handle, *task_);
+        if constexpr (owned) {
+            return slot_.awaiter().coroscope_transfer(handle, handle.promise().coroscope_task());
         } else {
-            return suspend_in<Promise>(awaiter, handle, *task_);
+            return suspend_in<Promise>(slot_.awaiter(), handle, link_);
         }
     }
 
     decltype(auto) await_resume() {
-        if (task_->suspended) resume_task(*task_);
+        // Where both sides are ours, whoever handed back has told that the task runs.
+        if constexpr (!owned) {
+            if (link_.is_tied()) resume_task(link_.task());
+        }
         return resume_value(slot_.awaiter());
     }
 
 private:
+    static constexpr bool owned =
+        owned_awaiter<std::remove_reference_t<decltype(std::declval<Slot&>().awaiter())>>;
+
     [[no_unique_address]] Slot slot_;
-    task_state* task_;
+    [[no_unique_address]] std::conditional_t<owned, no_link, task_link> link_;
 };
 
 /// The initial suspension: where the task is spawned, and where it first runs.
@@ -109,15 +118,22 @@ template <class Promise, class Slot>
 class initial_awaiter {
 public:
     template <class Make>
-    initial_awaiter(task_state& task, Make&& make)
-        : slot_(static_cast<Make&&>(make)), task_(&task) {}
+    initial_awaiter(task_state& task, Make&& make) : slot_(static_cast<Make&&>(make)) {
+        const bool starts = static_cast<bool>(slot_.awaiter().await_ready());
+        spawn_task(task, starts);
+        if constexpr (!never_suspends) {
+            if (!starts) link_.tie(task);
+        }
+    }
     initial_awaiter(const initial_awaiter&) = delete;
     initial_awaiter& operator=(const initial_awaiter&) = delete;
 
-    bool await_ready() {
-        const bool starts = static_cast<bool>(slot_.awaiter().await_ready());
-        spawn_task(*task_, starts);
-        return starts;
+    bool await_ready() const noexcept {
+        if constexpr (never_suspends || always_suspends) {
+            return never_suspends;
+        } else {
+            return !link_.is_tied();
+        }
     }
 
     template <class Handle>
@@ -127,14 +143,19 @@ public:
     }
 
     decltype(auto) await_resume() {
-        if ((task_->flags & task_started) == 0 || (task_->flags & task_entered) != 0)
-            resume_task(*task_);
+        if constexpr (!never_suspends) {
+            if (always_suspends || link_.is_tied()) start_task(link_.task());
+        }
         return resume_value(slot_.awaiter());
     }
 
 private:
+    using inner = std::remove_cvref_t<decltype(std::declval<Slot&>().awaiter())>;
+    static constexpr bool never_suspends = std::is_same_v<inner, std::suspend_never>;
+    static constexpr bool always_suspends = std::is_same_v<inner, std::suspend_always>;
+
     [[no_unique_address]] Slot slot_;
-    task_state* task_;
+    [[no_unique_address]] std::conditional_t<never_suspends, no_link, task_link> link_;
 };
 
 /// The final suspension: the task's end. Whatever the inner await_suspend resumes or destroys, the
@@ -144,36 +165,38 @@ class final_awaiter {
 public:
     template <class Make>
     final_awaiter(task_state& task, Make&& make) noexcept
-        : slot_(static_cast<Make&&>(make)), task_(&task) {}
+        : slot_(static_cast<Make&&>(make)),
+          falls_through_(static_cast<bool>(slot_.awaiter().await_ready())) {
+        if (falls_through_) end_task(task);
+    }
     final_awaiter(const final_awaiter&) = delete;
     final_awaiter& operator=(const final_awaiter&) = delete;
 
-    bool await_ready() noexcept {
-        const bool falls_through = static_cast<bool>(slot_.awaiter().await_ready());
-        departure leaving;
-        if (falls_through && finish_task(*task_, leaving)) restore(leaving.before);
-        return falls_through;
-    }
+    bool await_ready() const noexcept { return falls_through_; }
 
     template <class Handle>
     auto await_suspend(Handle handle) noexcept {
         const auto theirs = std::coroutine_handle<Promise>::from_address(handle.address());
         auto& awaiter = slot_.awaiter();
         using outcome = decltype(awaiter.await_suspend(theirs));
+        task_state& task = handle.promise().coroscope_task();
         if constexpr (owned_awaiter<std::remove_reference_t<decltype(awaiter)>>) {
-            return awaiter.coroscope_finish(*task_);
+            return awaiter.coroscope_finish(theirs.promise(), task);
         } else if constexpr (std::is_void_v<outcome>) {
             departure leaving;
-            const bool active = finish_task(*task_, leaving);
+            const bool active = finish_task(task, leaving);
             awaiter.await_suspend(theirs);
-            if (active) restore(leaving.before);
+            if (active) [[unlikely]]
+                restore(leaving.before);
         } else {
             departure leaving;
-            const bool active = finish_task(*task_, leaving);
+            const bool active = finish_task(task, leaving);
             auto next = awaiter.await_suspend(theirs);
-            if (active) restore(leaving.before);
+            if (active) [[unlikely]]
+                restore(leaving.before);
             if constexpr (!std::is_same_v<outcome, bool>) {
-                if (active) expect_handover(next.address(), leaving.ticks);
+                if (active) [[unlikely]]
+                    expect_handover(next.address(), leaving.ticks);
             }
             return next;
         }
@@ -183,7 +206,7 @@ public:
 
 private:
     [[no_unique_address]] Slot slot_;
-    task_state* task_;
+    bool falls_through_;
 };
 
 }  // namespace coroscope::detail

@@ -2,21 +2,16 @@
 #pragma once
 
 // Allocation of an instrumented coroutine's frame: by the promise's own operators where it has them
-// (with the coroutine's parameters where it takes them), and noted for the promise to find, so that
-// scopes inside the frame are known to belong to its task.
+// (with the coroutine's parameters where it takes them). Its place and size are noted in the task's state, so that
+// scopes inside the frame are known to belong to the task.
 
+#include <coroutine>
 #include <cstddef>
 #include <new>
 
-#include <coroscope/detail/thread_state.hpp>
+#include <coroscope/detail/task_state.hpp>
 
 namespace coroscope::detail {
-
-[[gnu::always_inline]] inline void* note_frame(void* frame, std::size_t bytes) noexcept {
-    this_thread.new_frame = frame;
-    this_thread.new_frame_bytes = bytes;
-    return frame;
-}
 
 template <class Promise>
 concept has_own_new = requires(std::size_t bytes) { Promise::operator new(bytes); };
@@ -41,44 +36,39 @@ struct promise_failure<Promise> {
 };
 
 // Spelled twice, because clang looks at the exception specification before it is instantiated and wants
-// none that depends on anything.
-template <class Promise>
+// none that depends on anything. `Self` is the instrumented promise.
+template <class Self, class Promise>
 struct promise_allocation : promise_failure<Promise> {
     template <class... Parameters>
         requires(has_parameter_new<Promise, Parameters...> && !has_failure_object<Promise>)
     static void* operator new(std::size_t bytes, Parameters&&... parameters) {
-        return note_frame(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...),
-                          bytes);
+        return noted(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...), bytes);
     }
     template <class... Parameters>
         requires(has_parameter_new<Promise, Parameters...> && has_failure_object<Promise>)
     static void* operator new(std::size_t bytes, Parameters&&... parameters) noexcept {
-        return note_frame(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...),
-                          bytes);
+        return noted(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...), bytes);
     }
 
     static void* operator new(std::size_t bytes)
         requires(!has_failure_object<Promise>)
     {
         if constexpr (has_own_new<Promise>) {
-            return note_frame(Promise::operator new(bytes), bytes);
+            return noted(Promise::operator new(bytes), bytes);
         } else {
-            return note_frame(::operator new(bytes), bytes);
+            return noted(::operator new(bytes), bytes);
         }
     }
     static void* operator new(std::size_t bytes) noexcept
         requires has_failure_object<Promise>
     {
         if constexpr (has_own_new<Promise>) {
-            return note_frame(Promise::operator new(bytes), bytes);
+            return noted(Promise::operator new(bytes), bytes);
         } else {
-            return note_frame(::operator new(bytes, std::nothrow), bytes);
+            return noted(::operator new(bytes, std::nothrow), bytes);
         }
     }
 
-    // At -Og g++ inlines this alone, and takes what operator new returns for another's.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
     static void operator delete(void* frame, std::size_t bytes) noexcept {
         if constexpr (requires { Promise::operator delete(frame, bytes); }) {
             Promise::operator delete(frame, bytes);
@@ -92,7 +82,14 @@ struct promise_allocation : promise_failure<Promise> {
 #endif
         }
     }
-#pragma GCC diagnostic pop
+
+private:
+    [[gnu::always_inline]] static void* noted(void* frame, std::size_t bytes) noexcept {
+        if (!has_failure_object<Promise> || frame != nullptr)
+            note_frame(std::coroutine_handle<Self>::from_address(frame).promise().coroscope_task(),
+                       frame, bytes);
+        return frame;
+    }
 };
 
 }  // namespace coroscope::detail

@@ -48,35 +48,32 @@ struct continuation {
 /// The final suspension: resumes the awaiter. When both are tasks, in one recorded moment.
 class task_final_awaiter {
 public:
-    explicit task_final_awaiter(continuation& next) noexcept : next_(&next) {}
-
     bool await_ready() const noexcept { return false; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
-        return next_->handle;
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
+        return ended.promise().next.handle;
     }
     void await_resume() const noexcept {}
 
     /// Names this awaiter as one whose other side is ours.
     void coroscope_child() const noexcept {}
-    std::coroutine_handle<> coroscope_finish(task_state& finished) const noexcept {
-        const continuation next = *next_;
+    template <class Promise>
+    std::coroutine_handle<> coroscope_finish(const Promise& ended,
+                                             task_state& finished) const noexcept {
+        const continuation next = ended.next;
         if (next.task != nullptr) {
             finish_and_resume(finished, *next.task);
         } else {
-            departure leaving;
-            if (finish_task(finished, leaving)) restore(leaving.before);
+            end_task(finished);
         }
         return next.handle;
     }
-
-private:
-    continuation* next_;
 };
 
 class task_promise_base {
 public:
     std::suspend_always initial_suspend() const noexcept { return {}; }
-    task_final_awaiter final_suspend() noexcept { return task_final_awaiter(next); }
+    task_final_awaiter final_suspend() const noexcept { return {}; }
     continuation next;
 };
 

@@ -11,9 +11,10 @@
 //
 // Each transition swaps the thread's context and, where something records, writes one record. While
 // a task runs, `resumer` holds what the thread was doing before: its context, restored at the next
-// suspension. Where nothing records and neither side carries a context, nothing is installed and a
-// transition costs a few instructions; a session that starts meanwhile sees the task from its next
-// transition on. Only the thread that runs (or resumes, or destroys) the coroutine touches its state.
+// suspension. Where nothing records and neither side carries a context, nothing is installed, most of the
+// state is not even set, and a transition costs a few instructions; a session that starts meanwhile sees the
+// task from its next transition on. Only the thread that runs (or resumes, or destroys) the coroutine touches
+// its state.
 
 #include <cstdint>
 
@@ -40,33 +41,56 @@ struct resumer {
 /// What a suspending or finishing task leaves on the thread's stack for the time when its frame may
 /// be gone. Not set where the transition was quiet.
 struct departure {
-    departure() noexcept : ticks(0) {}
     std::uint64_t ticks;  ///< 0 where nothing recorded it
     resumer before;
 };
 
 enum task_flags : std::uint8_t {
-    task_spawned = 1U << 0,
-    task_entered = 1U << 1,    ///< whoever handed over has entered it already
+    task_spawned = 1U << 0,    ///< and not over yet, where it is a coroutine
+    task_known = 1U << 1,      ///< all of its state is set: something has looked at it
     task_exception = 1U << 2,  ///< an exception left it
     task_finished = 1U << 3,
-    task_started = 1U << 4,    ///< ran at least once
-    task_installed = 1U << 5,  ///< its context is the thread's while it runs; `before` is what to restore
+    task_started = 1U << 4,  ///< ran at least once
+    task_installed =
+        1U << 5,  ///< its context is the thread's while it runs; `before` is what to restore
     task_fiber = 1U << 6,      ///< it is a fiber
     task_any_frame = 1U << 7,  ///< its coroutine frames cannot be told apart: any frame is its own
 };
 
+/// For a state in a coroutine's frame, which is not set where nothing wants to know.
+struct in_frame_t {};
+
+/// Low bits of a generation that no session has, nor a thread that is bound to none.
+inline constexpr std::uint16_t unknown_session = 0xffff;
+
 struct task_state {
-    std::uint64_t task = 0;        ///< id; 0 until first needed
-    std::uint64_t carried = 0;     ///< session and attributes of the context that the task carries
-    std::uint64_t parent = 0;      ///< parent's id << 20 | place in the frame, see locate_frame()
-    const void* where = nullptr;   ///< std::source_location of the coroutine: its spawn site
-    resumer before{};              ///< while it is installed; else before.mark is the ticks of its last
-                                   ///< suspension (or spawn), 0 if nothing recorded that
-    std::uint16_t announced = 0;   ///< low bits of the generation of the session that knows it
-    std::uint8_t flags = 0;
-    bool suspended = false;        ///< apart from the flags: written twice per await, without a read
-    std::uint32_t await_site = 0;  ///< site id of the await that comes next; 0: unknown
+    /// All zero.
+    task_state() noexcept
+        : parent(0),
+          where(nullptr),
+          await_site(0),
+          announced(0),
+          flags(task_known),
+          spare(0),
+          task(0),
+          carried(0),
+          before{} {}
+    /// What note_frame() wrote stays; where it comes from is yet to be said; the rest is not set.
+    explicit task_state(in_frame_t) noexcept
+        : await_site(0), announced(unknown_session), flags(0), spare(0) {}
+
+    std::uint64_t parent;      ///< parent's id << 20 | place in the frame, see note_frame()
+    const void* where;         ///< std::source_location of the coroutine: its spawn site
+    std::uint32_t await_site;  ///< site id of the await that comes next; 0: unknown
+    std::uint16_t announced;   ///< low bits of the generation of the session that knows it
+    std::uint8_t flags;
+    std::uint8_t spare;  ///< so that the four are set as one word
+
+    // Set where `flags` has task_known.
+    std::uint64_t task;     ///< id; 0 until first needed
+    std::uint64_t carried;  ///< session and attributes of the context that the task carries
+    resumer before;         ///< while it is installed; else before.mark is the ticks of its last
+                            ///< suspension (or spawn), 0 if nothing recorded that
 };
 static_assert(sizeof(task_state) == 64);
 
@@ -86,16 +110,36 @@ inline std::uint64_t frame_bytes(const task_state& task) noexcept {
     return (task.parent >> 8 & 0xfff) * frame_unit;
 }
 
-/// Notes where in its frame the state stands, and the frame's size if it was the last one allocated
-/// on this thread.
-inline void locate_frame(task_state& task, const void* frame) noexcept {
+/// Notes where in its frame the state stands, and how large the frame is: called by whoever allocated the
+/// frame, before the state's lifetime begins.
+[[gnu::always_inline]] inline void note_frame(task_state& task, const void* frame,
+                                              std::uint64_t bytes) noexcept {
     const std::uintptr_t offset =
         (reinterpret_cast<std::uintptr_t>(&task) - reinterpret_cast<std::uintptr_t>(frame)) / 8;
-    if (offset > 0xff) return;
-    task.parent |= offset;
-    const std::uint64_t units = (this_thread.new_frame_bytes + frame_unit - 1) / frame_unit;
-    if (this_thread.new_frame == frame && units <= 0xfff) task.parent |= units << 8;
+    const std::uint64_t units = (bytes + frame_unit - 1) / frame_unit;
+    task.parent = offset > 0xff ? 0 : offset | (units > 0xfff ? 0 : units << 8);
+    // The promise's constructor leaves it as it is, which the compiler must not take for a value that nobody reads.
+    __asm__ volatile("" : "+m"(task.parent));
 }
+
+/// Where the task of an awaiter is that stands in the same frame, in four bytes. Tied by an awaiter that suspends the
+/// coroutine, and so stands there.
+class task_link {
+public:
+    void tie(const task_state& task) noexcept {
+        distance_ = static_cast<std::int32_t>(reinterpret_cast<const char*>(this) -
+                                              reinterpret_cast<const char*>(&task));
+    }
+    void untie() noexcept { distance_ = 0; }
+    [[nodiscard]] bool is_tied() const noexcept { return distance_ != 0; }
+    /// Precondition: is_tied().
+    [[nodiscard]] task_state& task() noexcept {
+        return *reinterpret_cast<task_state*>(reinterpret_cast<char*>(this) - distance_);
+    }
+
+private:
+    std::int32_t distance_ = 0;
+};
 
 /// Has the thread used its block of ids?
 inline constexpr std::uint64_t task_id_block = 1024;
@@ -120,7 +164,8 @@ COROSCOPE_API std::uint32_t await_site_id(site& label) noexcept;
 /// The current context's session or attributes change: finds out what records here now.
 COROSCOPE_API void rebind(std::uint64_t carried) noexcept;
 
-[[gnu::always_inline]] inline void install(std::uint64_t mark, std::uint64_t carried, task_state* frame) noexcept {
+[[gnu::always_inline]] inline void install(std::uint64_t mark, std::uint64_t carried,
+                                           task_state* frame) noexcept {
     this_thread.mark = mark;
     this_thread.frame = frame;
     if (this_thread.carried != carried) [[unlikely]]
@@ -131,9 +176,14 @@ inline void set_flags(task_state& task, unsigned set, unsigned clear = 0) noexce
     task.flags = static_cast<std::uint8_t>((task.flags | set) & ~clear);
 }
 
+/// Does anything want to know of transitions on this thread, or does it carry something?
+[[gnu::always_inline]] inline std::uint64_t wants_transitions() noexcept {
+    return static_cast<std::uint64_t>(load_gate()) | this_thread.carried;
+}
+
 /// Does anything need the task's context on this thread, or that the thread's is put aside?
 [[gnu::always_inline]] inline bool needs_context(const task_state& task) noexcept {
-    return (static_cast<std::uint64_t>(load_gate()) | this_thread.carried | task.carried) != 0;
+    return (wants_transitions() | task.carried) != 0;
 }
 
 /// What the thread is doing, whoever that is.
@@ -144,17 +194,22 @@ inline resumer current_resumer() noexcept {
 /// The context of a task that has its id becomes the thread's.
 inline void install_task(task_state& task) noexcept {
     set_flags(task, task_installed);
-    install((task.task << mark_thread_bits) | (this_thread.mark & mark_thread_mask), task.carried, &task);
+    install((task.task << mark_thread_bits) | (this_thread.mark & mark_thread_mask), task.carried,
+            &task);
 }
 
 /// The slow halves, where something records or a context is carried.
-COROSCOPE_API COROSCOPE_NO_PLT void spawn_active(task_state& task, bool started) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void spawn_active(task_state& task) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void spawn_running(task_state& task) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void suspend_active(task_state& task, departure& leaving) noexcept;
 COROSCOPE_API void cancel_active(task_state& task, const resumer& before) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void resume_active(task_state& task) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void finish_active(task_state& task, departure& leaving) noexcept;
-COROSCOPE_API COROSCOPE_NO_PLT void transfer_active(task_state& awaiter, task_state& awaited) noexcept;
-COROSCOPE_API COROSCOPE_NO_PLT void finish_transfer_active(task_state& finished, task_state& resumed) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void end_active(task_state& task) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void transfer_active(task_state& awaiter,
+                                                    task_state& awaited) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void finish_transfer_active(task_state& finished,
+                                                           task_state& resumed) noexcept;
 COROSCOPE_API void destroy_active(task_state& task) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void restore(const resumer& before) noexcept;
 
@@ -168,48 +223,61 @@ COROSCOPE_API void unseen_exception_leaves(std::uint64_t task) noexcept;
 COROSCOPE_API bool validates_results() noexcept;
 COROSCOPE_API void anomalous_result(const task_state& task) noexcept;
 
-/// Does this thread or this task take part in anything?
+/// May a transition of this task be of any interest?
 [[gnu::always_inline]] inline bool is_active(const task_state& task) noexcept {
-    const auto installed = static_cast<std::uint64_t>(task.flags & task_installed);
-    return (static_cast<std::uint64_t>(load_gate()) | this_thread.carried | installed) != 0;
+    return wants_transitions() != 0 || (task.flags & task_known) != 0;
 }
 
 /// The task is created: called once, just before its initial suspension or its first statement.
 COROSCOPE_CONTEXT_SWITCH void spawn_task(task_state& task, bool started) noexcept {
     set_flags(task, started ? task_spawned | task_started : task_spawned);
-    if ((static_cast<std::uint64_t>(load_gate()) | (this_thread.mark >> mark_thread_bits) | this_thread.carried) !=
-        0) [[unlikely]]
-        spawn_active(task, started);
+    if (wants_transitions() == 0) [[likely]]
+        return;
+    if (started)
+        spawn_running(task);
+    else
+        spawn_active(task);
 }
 
 /// The task is about to suspend. False where that is quiet; else the context stays the task's until
 /// the inner await_suspend has returned, and the caller then restores leaving.before.
-[[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool suspend_task(task_state& task, departure& leaving) noexcept {
-    if (is_active(task)) [[unlikely]] {
-        suspend_active(task, leaving);
-        return true;
-    }
-    task.suspended = true;
-    return false;
+[[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool suspend_task(task_state& task,
+                                                         departure& leaving) noexcept {
+    if (!is_active(task)) [[likely]]
+        return false;
+    suspend_active(task, leaving);
+    return true;
 }
 
-/// The task runs on this thread from now on.
+/// The task runs on this thread again.
 COROSCOPE_CONTEXT_SWITCH void resume_task(task_state& task) noexcept {
-    task.suspended = false;
-    if ((task.flags & task_entered) != 0) [[unlikely]]
-        return set_flags(task, 0, task_entered);
-    if (needs_context(task)) [[unlikely]]
-        return resume_active(task);
-    if ((task.flags & task_started) == 0) set_flags(task, task_started);
+    if (is_active(task)) [[unlikely]]
+        resume_active(task);
+}
+
+/// The task runs for the first time, unless whoever handed over to it has told so already.
+COROSCOPE_CONTEXT_SWITCH void start_task(task_state& task) noexcept {
+    if ((task.flags & task_started) != 0) return;
+    set_flags(task, task_started);
+    if (is_active(task)) [[unlikely]]
+        resume_active(task);
 }
 
 /// The task has run to its end (final suspension). False where that is quiet, as above.
-[[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool finish_task(task_state& task, departure& leaving) noexcept {
-    set_flags(task, task_finished);
+[[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool finish_task(task_state& task,
+                                                        departure& leaving) noexcept {
+    set_flags(task, 0, task_spawned);
     if (!is_active(task)) [[likely]]
         return false;
     finish_active(task, leaving);
     return true;
+}
+
+/// The same where nothing follows it: the thread goes on with what it did before.
+COROSCOPE_CONTEXT_SWITCH void end_task(task_state& task) noexcept {
+    set_flags(task, 0, task_spawned);
+    if (is_active(task)) [[unlikely]]
+        end_active(task);
 }
 
 /// A symmetric transfer that left at `ticks` resumes the coroutine at `frame_address` next on this
@@ -224,22 +292,25 @@ COROSCOPE_CONTEXT_SWITCH void expect_handover(void* frame_address, std::uint64_t
 /// The coroutine is destroyed before its end. One that is destroyed while it runs (by itself, out of
 /// an inner await_suspend) has been left already.
 COROSCOPE_CONTEXT_SWITCH void destroy_task(task_state& task) noexcept {
-    set_flags(task, task_finished);
-    if (is_active(task) || task.carried != 0) [[unlikely]]
+    set_flags(task, 0, task_spawned);
+    if (is_active(task)) [[unlikely]]
         destroy_active(task);
 }
 
 /// Both sides of an await are ours: the awaiter suspends and the awaited runs, in one moment.
 COROSCOPE_CONTEXT_SWITCH void transfer_task(task_state& awaiter, task_state& awaited) noexcept {
-    if (is_active(awaiter) || needs_context(awaited)) [[unlikely]]
-        return transfer_active(awaiter, awaited);
-    awaiter.suspended = true;
+    const unsigned either = awaiter.flags | awaited.flags;
+    set_flags(awaited, task_started);
+    if (wants_transitions() != 0 || (either & task_known) != 0) [[unlikely]]
+        transfer_active(awaiter, awaited);
 }
 
 /// The awaited task has finished and its awaiter runs on, in one moment.
-COROSCOPE_CONTEXT_SWITCH void finish_and_resume(task_state& finished, task_state& resumed) noexcept {
-    set_flags(finished, task_finished);
-    if (is_active(finished) || needs_context(resumed)) [[unlikely]]
+COROSCOPE_CONTEXT_SWITCH void finish_and_resume(task_state& finished,
+                                                task_state& resumed) noexcept {
+    set_flags(finished, 0, task_spawned);
+    if (wants_transitions() != 0 || ((finished.flags | resumed.flags) & task_known) != 0)
+        [[unlikely]]
         finish_transfer_active(finished, resumed);
 }
 

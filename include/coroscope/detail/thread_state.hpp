@@ -50,8 +50,6 @@ struct thread_state {
     std::uint64_t handover_ticks = 0;
     thread_record* record = nullptr;    ///< the registry's entry, null until the thread is registered
     std::uint64_t next_task = 0;        ///< next free id of the thread's block; a block ends at a multiple
-    void* new_frame = nullptr;          ///< the coroutine frame allocated last, for its promise to find
-    std::uint64_t new_frame_bytes = 0;
     std::uint64_t carried = 0;          ///< the current context's session | attributes << 32
     fiber_state* fiber = nullptr;       ///< the fiber whose stack the thread runs
 };

@@ -14,7 +14,7 @@ namespace coroscope::asio {
 /// A task. It stands where the work stands: in the promise of a co_spawn's entry point, or in the
 /// invocation of a handler. Touched only by the thread that runs, resumes or destroys that work.
 struct tracked_task : detail::task_state {
-    tracked_task() noexcept { flags = detail::task_any_frame; }
+    tracked_task() noexcept { detail::set_flags(*this, detail::task_any_frame); }
 
     [[nodiscard]] bool is(detail::task_flags flag) const noexcept { return (flags & flag) != 0; }
 
