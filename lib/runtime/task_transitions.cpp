@@ -147,6 +147,12 @@ bool is_quiet(const task_state& task) noexcept {
     install_task(resumed);
 }
 
+// The general function, called from where the compiler puts what is seldom executed, out of the short way.
+template <auto General, class... Arguments>
+[[gnu::cold, gnu::noinline]] void rarely(Arguments&&... arguments) noexcept {
+    General(arguments...);
+}
+
 // May a transition of the task go the short way? That something records is told by the room for a record.
 [[gnu::always_inline]] inline bool is_short(const task_state& task) noexcept {
     return no_more_than_records(load_gate()) && knows(task.announced) &&
@@ -167,12 +173,21 @@ bool is_quiet(const task_state& task) noexcept {
     this_thread.frame = nullptr;
 }
 
+// A place for a record of 32 bytes. Asks for the memory that comes some records later: the processor begins to fetch it by
+// itself only where it sees a stream.
+constexpr std::uint64_t fetched_ahead = 512;
+[[gnu::always_inline]] inline bool find_long_place(char*& place) noexcept {
+    const bool found = find_place(place, long_record_bytes);
+    __builtin_prefetch(place + fetched_ahead, 1);
+    return found;
+}
+
 template <bool Started>
 [[gnu::always_inline]] inline void spawn(task_state& task) noexcept {
     std::uint32_t site = 0;
     char* at = nullptr;
-    if (!is_short_spawn(task, site) || !find_place(at, long_record_bytes)) [[unlikely]]
-        return spawn_any(task, Started);
+    if (!is_short_spawn(task, site) || !find_long_place(at)) [[unlikely]]
+        return rarely<spawn_any>(task, Started);
     constexpr std::uint32_t flags = Started ? trace::spawn_started | trace::spawn_ready : 0U;
     const std::uint64_t mark = this_thread.mark;
     const std::uint64_t id = this_thread.next_task++;
@@ -199,8 +214,8 @@ void spawn_running(task_state& task) noexcept { spawn<true>(task); }
 
 void suspend_active(task_state& task, departure& leaving) noexcept {
     char* at = nullptr;
-    if (!is_short(task) || !is_installed(task) || !find_place(at, long_record_bytes)) [[unlikely]]
-        return suspend_any(task, leaving);
+    if (!is_short(task) || !is_installed(task) || !find_long_place(at)) [[unlikely]]
+        return rarely<suspend_any>(task, leaving);
     const std::uint64_t ticks = counter_ticks();
     copy_resumer(leaving.before, task.before);
     leaving.ticks = ticks;
@@ -221,9 +236,9 @@ void cancel_active(task_state& task, const resumer& before) noexcept {
 
 void resume_active(task_state& task) noexcept {
     char* at = nullptr;
-    if (!is_short(task) || this_thread.handover_target != nullptr ||
-        !find_place(at, long_record_bytes)) [[unlikely]]
-        return resume_any(task);
+    if (!is_short(task) || this_thread.handover_target != nullptr || !find_long_place(at))
+        [[unlikely]]
+        return rarely<resume_any>(task);
     const std::uint64_t ticks = counter_ticks();
     fill_record(at, ticks, make_tag(record_kind::resume, 0, 0), task.task,
                 task_of(this_thread.mark));
@@ -238,7 +253,7 @@ namespace {
 [[gnu::always_inline]] inline bool finish(task_state& task, std::uint64_t& ticks) noexcept {
     char* at = nullptr;
     if (!is_short(task) || !is_installed(task) || carries_attributes(task.carried) ||
-        !find_place(at, long_record_bytes)) [[unlikely]]
+        !find_long_place(at)) [[unlikely]]
         return false;
     ticks = counter_ticks();
     fill_record(at, ticks, make_tag(record_kind::finish, 0, end_flags(task)), task.task,
@@ -250,7 +265,7 @@ namespace {
 
 void finish_active(task_state& task, departure& leaving) noexcept {
     if (!finish(task, leaving.ticks)) [[unlikely]]
-        return finish_any(task, leaving);
+        return rarely<finish_any>(task, leaving);
     copy_resumer(leaving.before, task.before);
     this_thread.frame = nullptr;
 }
@@ -267,8 +282,8 @@ void end_active(task_state& task) noexcept {
 void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
     char* at = nullptr;
     if (!is_short(awaiter) || !is_installed(awaiter) || !is_plain_beside(awaited, awaiter) ||
-        !find_place(at, long_record_bytes)) [[unlikely]]
-        return transfer_any(awaiter, awaited);
+        !find_long_place(at)) [[unlikely]]
+        return rarely<transfer_any>(awaiter, awaited);
     const std::uint64_t ticks = counter_ticks();
     fill_record(at, ticks, make_tag(record_kind::transfer, awaiter.await_site, 0), awaiter.task,
                 awaited.task);
@@ -282,8 +297,8 @@ void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
 void finish_transfer_active(task_state& finished, task_state& resumed) noexcept {
     char* at = nullptr;
     if (!is_short(finished) || !is_installed(finished) || !is_plain_beside(resumed, finished) ||
-        carries_attributes(finished.carried) || !find_place(at, long_record_bytes)) [[unlikely]]
-        return finish_transfer_any(finished, resumed);
+        carries_attributes(finished.carried) || !find_long_place(at)) [[unlikely]]
+        return rarely<finish_transfer_any>(finished, resumed);
     fill_record(at, counter_ticks(), make_tag(record_kind::finish_transfer, 0, end_flags(finished)),
                 finished.task, resumed.task);
     copy_resumer(resumed.before, finished.before);
