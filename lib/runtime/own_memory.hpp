@@ -18,8 +18,9 @@ struct own_memory {
     static void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
         return std::malloc(bytes);
     }
-    static void* operator new(std::size_t bytes, std::align_val_t alignment,
-                              const std::nothrow_t&) noexcept {
+    // Inline, or g++ that inlines the delete beside it alone says that they do not match.
+    [[gnu::always_inline]] static void* operator new(std::size_t bytes, std::align_val_t alignment,
+                                                     const std::nothrow_t&) noexcept {
         void* block = nullptr;
         const int error = ::posix_memalign(&block, static_cast<std::size_t>(alignment), bytes);
         return error == 0 ? block : nullptr;

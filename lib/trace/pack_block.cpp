@@ -8,7 +8,25 @@
 
 #include <coroscope/trace/reader.hpp>
 
+#include "pack_times.hpp"
+
 namespace coroscope::trace {
+namespace {
+
+constexpr std::size_t step_samples = 256;  // of each kind
+
+// What the block's times tell of their clock, some of each kind.
+std::uint64_t step_of(const std::array<kind_columns, record_kinds>& kinds) {
+    column samples;
+    for (const kind_columns& kind : kinds) {
+        const column& times = kind.words[0];
+        const std::size_t apart = std::max<std::size_t>(times.size() / step_samples, 1);
+        for (std::size_t at = 0; at < times.size(); at += apart) samples.push_back(times[at]);
+    }
+    return clock_step(samples);
+}
+
+}  // namespace
 
 std::vector<std::uint32_t> by_id(const column& ids) {
     std::vector<std::uint32_t> order(ids.size());
@@ -101,23 +119,31 @@ void block_packer::add_record(const unsigned char* data) {
     }
 }
 
+void block_packer::write_kind(column_writer& to, record_kind kind, const kind_columns& columns,
+                              std::uint64_t step) {
+    to.numbers(columns.ids);
+    write_times(to, columns.values, time_form::durations, kind == record_kind::scope ? step : 1);
+    const std::vector<std::uint32_t> order = by_id(columns.ids);
+    column arranged;
+    for (std::size_t word = 0; word < columns.words.size(); ++word) {
+        const column& words = columns.words[word];
+        if (words.empty()) continue;
+        arranged.clear();
+        for (const std::uint32_t each : order) arranged.push_back(words[each]);
+        const std::size_t position = word == 0 ? 0 : word + 1;
+        write_times(to, arranged, time_form::differences, is_time(kind, position) ? step : 1);
+    }
+}
+
 void block_packer::finish(column_writer& to) {
     for (const column& each : columns_.headers) to.numbers(each);
     to.numbers(columns_.records);
     to.numbers(columns_.rest_bytes);
     to.bytes(columns_.kinds.data(), columns_.kinds.size());
-    column arranged;
-    for (const kind_columns& kind : columns_.of_kind) {
-        to.numbers(kind.ids);
-        to.numbers(kind.values);
-        const std::vector<std::uint32_t> order = by_id(kind.ids);
-        for (const column& words : kind.words) {
-            if (words.empty()) continue;
-            arranged.clear();
-            for (const std::uint32_t each : order) arranged.push_back(words[each]);
-            to.numbers(arranged);
-        }
-    }
+    const std::uint64_t step = step_of(columns_.of_kind);
+    to.numbers({step});
+    for (std::size_t kind = 0; kind < record_kinds; ++kind)
+        write_kind(to, static_cast<record_kind>(kind), columns_.of_kind[kind], step);
     to.bytes(columns_.texts.data(), columns_.texts.size());
     to.numbers(columns_.devices);
     to.bytes(columns_.rest.data(), columns_.rest.size());

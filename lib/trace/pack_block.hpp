@@ -2,14 +2,16 @@
 #pragma once
 
 // A block: chunks as columns. Columns stand in this order: the words of the chunks' headers, records and other bytes
-// of each chunk, the kinds of all records, then kind by kind ids, values, times and words, and last texts, words of
-// device records and other bytes.
+// of each chunk, the kinds of all records, the clock's step, then kind by kind ids, values, times and words, and last
+// texts, words of device records and other bytes.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include <coroscope/trace/pack_format.hpp>
 
 #include "pack_columns.hpp"
 #include "pack_records.hpp"
@@ -66,16 +68,18 @@ public:
 private:
     std::size_t add_records(std::span<const unsigned char> chunk);
     void add_record(const unsigned char* data);
+    static void write_kind(column_writer& to, record_kind kind, const kind_columns& columns,
+                           std::uint64_t step);
 
     block_columns columns_;
-    prediction expected_;
+    prediction expected_{pack_version};
     std::array<std::uint64_t, header_words> last_header_{};
     std::array<std::uint64_t, device_words> last_device_{};
 };
 
-/// Restores the chunks of one block that is not trusted. `chunks` are zeroed bytes of the trace, of which the last
+/// Restores the chunks of one block, packed in that version, that is not trusted. `chunks` are zeroed bytes of the trace, of which the last
 /// chunk may be cut. False where the block holds something else; the chunks are then zero or in part restored.
 [[nodiscard]] bool unpack_block(column_reader& from, std::span<unsigned char> chunks,
-                                std::size_t chunk_bytes);
+                                std::size_t chunk_bytes, std::uint32_t version);
 
 }  // namespace coroscope::trace

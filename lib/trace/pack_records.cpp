@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack_records.hpp"
 
+#include <algorithm>
+
 namespace coroscope::trace {
 namespace {
 
@@ -37,6 +39,33 @@ bool counts_up(record_kind kind) {
 
 }  // namespace
 
+// Where a scope in a frame begins: with the one around it, with the await that suspends it, with what resumed its task,
+// or with what the thread told of last.
+prediction::start_places prediction::places_of_start() const noexcept {
+    const std::uint64_t around = before(record_kind::long_scope)[0];
+    const auto suspended = suspended_.find(current_);
+    return {around, suspended == suspended_.end() ? around : suspended->second,
+            before(record_kind::resume)[0], moment_};
+}
+
+std::uint64_t prediction::start_of_long_scope(std::uint32_t site) const noexcept {
+    if (!places_starts_) return before(record_kind::long_scope)[0];
+    const auto nearest = nearest_.find(site);
+    return places_of_start()[nearest == nearest_.end() ? 0 : nearest->second];
+}
+
+void prediction::learn_start(std::uint32_t site, std::uint64_t start) {
+    const auto distance = [start](std::uint64_t place) {
+        return std::min(start - place, place - start);
+    };
+    const start_places places = places_of_start();
+    const auto nearest =
+        std::min_element(places.begin(), places.end(), [&](std::uint64_t one, std::uint64_t other) {
+            return distance(one) < distance(other);
+        });
+    nearest_[site] = static_cast<std::size_t>(nearest - places.begin());
+}
+
 void prediction::begin_chunk(const chunk_header& chunk) noexcept {
     moment_ = chunk.opened_ticks;
     current_ = chunk.current_task;
@@ -51,6 +80,9 @@ std::uint64_t prediction::of(std::size_t position, const record_words& words) co
     const std::uint64_t same = before(kind)[position];
     if (position == 0) {
         if (kind == record_kind::scope) return moment_ - tag_value(words[1]);
+        if (kind == record_kind::long_scope) return start_of_long_scope(tag_id(words[1]));
+        if (kind == record_kind::resume && places_starts_)
+            return std::max(moment_, before(record_kind::wake)[0]);
         return follows(kind) ? moment_ : same;
     }
     switch (kind) {
@@ -71,8 +103,10 @@ std::uint64_t prediction::of(std::size_t position, const record_words& words) co
     }
 }
 
-void prediction::learn(const record_words& words) noexcept {
+void prediction::learn(const record_words& words) {
     const record_kind kind = tag_kind(words[1]);
+    if (places_starts_ && kind == record_kind::long_scope) learn_start(tag_id(words[1]), words[0]);
+    if (places_starts_ && kind == record_kind::suspend) suspended_[words[2]] = words[0];
     before_[static_cast<std::size_t>(kind)] = words;
     if (kind == record_kind::scope) {
         moment_ = words[0] + tag_value(words[1]);

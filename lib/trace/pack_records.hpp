@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 
 #include <coroscope/trace/format.hpp>
 
@@ -39,6 +40,9 @@ using record_words = std::array<std::uint64_t, most_words>;
 
 class prediction {
 public:
+    /// Of a packed trace of this version: guesses have become better.
+    explicit prediction(std::uint32_t version) noexcept : places_starts_(version >= 2) {}
+
     /// The next records are those of this chunk.
     void begin_chunk(const chunk_header& chunk) noexcept;
 
@@ -49,17 +53,26 @@ public:
     /// The site, serial or other id; only the kind is known.
     [[nodiscard]] std::uint64_t id_of(record_kind kind) const noexcept;
 
-    /// Takes note of a whole record.
-    void learn(const record_words& words) noexcept;
+    /// Takes note of a whole record. Throws std::bad_alloc.
+    void learn(const record_words& words);
 
 private:
     [[nodiscard]] const record_words& before(record_kind kind) const noexcept {
         return before_[static_cast<std::size_t>(kind)];
     }
 
-    std::uint64_t moment_ = 0;                         // what the thread last told of
-    std::uint64_t current_ = 0;                        // the task that probably runs
-    std::array<record_words, record_kinds> before_{};  // the last record of each kind
+    using start_places = std::array<std::uint64_t, 4>;
+    [[nodiscard]] start_places places_of_start() const noexcept;
+    [[nodiscard]] std::uint64_t start_of_long_scope(std::uint32_t site) const noexcept;
+    void learn_start(std::uint32_t site, std::uint64_t start);
+
+    bool places_starts_;
+    std::uint64_t moment_ = 0;                                    // what the thread last told of
+    std::uint64_t current_ = 0;                                   // the task that probably runs
+    std::array<record_words, record_kinds> before_{};             // the last record of each kind
+    std::unordered_map<std::uint64_t, std::uint64_t> suspended_;  // each task's last suspension
+    std::unordered_map<std::uint32_t, std::size_t>
+        nearest_;  // of each site: which place its last start was near to
 };
 
 }  // namespace coroscope::trace

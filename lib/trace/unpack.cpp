@@ -125,7 +125,7 @@ void trace_unpacker::restore(const block_place& block, std::span<unsigned char> 
     const unsigned char* packed = data_ + block.offset + sizeof(block.header);
     columns_.begin(packed, block.header.packed_bytes);
     const bool intact = XXH3_64bits(packed, block.header.packed_bytes) == block.header.checksum;
-    if (intact && unpack_block(columns_, chunks, chunk_bytes_)) return;
+    if (intact && unpack_block(columns_, chunks, chunk_bytes_, header_.version)) return;
     std::fill(chunks.begin(), chunks.end(), static_cast<unsigned char>(0));
     unpacked_.damaged_chunks += block.header.chunks;
     unpacked_.warnings.push_back(

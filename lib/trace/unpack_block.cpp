@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "pack_block.hpp"
+#include "pack_times.hpp"
 
 namespace coroscope::trace {
 namespace {
@@ -12,8 +13,13 @@ namespace {
 /// chunks. What does not fit ends either.
 class block_unpacker {
 public:
-    block_unpacker(column_reader& from, std::span<unsigned char> chunks, std::size_t chunk_bytes)
-        : from_(from), chunks_(chunks), chunk_bytes_(chunk_bytes) {}
+    block_unpacker(column_reader& from, std::span<unsigned char> chunks, std::size_t chunk_bytes,
+                   std::uint32_t version)
+        : from_(from),
+          chunks_(chunks),
+          chunk_bytes_(chunk_bytes),
+          version_(version),
+          expected_(version) {}
 
     bool read_columns();
     bool restore();
@@ -24,7 +30,8 @@ private:
     }
     bool sum(const column& values, std::size_t& to) const;
     bool read_kinds(std::size_t records);
-    bool read_kind(kind_columns& to, std::size_t records, std::size_t words);
+    bool read_step();
+    bool read_kind(record_kind kind, kind_columns& to, std::size_t records);
     bool read_payloads();
     bool restore_header(std::span<unsigned char> chunk);
     bool restore_chunk(std::span<unsigned char> chunk);
@@ -34,6 +41,8 @@ private:
     column_reader& from_;
     std::span<unsigned char> chunks_;
     std::size_t chunk_bytes_;
+    std::uint32_t version_;
+    std::uint64_t step_ = 1;
     block_columns columns_;
     std::array<std::size_t, record_kinds> next_of_kind_{};
     std::size_t next_chunk_ = 0;
@@ -71,7 +80,7 @@ bool block_unpacker::read_columns() {
 }
 
 bool block_unpacker::read_kinds(std::size_t records) {
-    if (!from_.bytes(columns_.kinds, records)) return false;
+    if (!from_.bytes(columns_.kinds, records) || !read_step()) return false;
     std::array<std::size_t, std::numeric_limits<unsigned char>::max() + 1> counts{};
     for (const unsigned char each : columns_.kinds) ++counts[each];
     std::size_t known = 0;
@@ -79,21 +88,36 @@ bool block_unpacker::read_kinds(std::size_t records) {
         const auto named = static_cast<record_kind>(kind);
         if (record_bytes(make_tag(named, 0, 0)) == 0) continue;
         known += counts[kind];
-        if (!read_kind(columns_.of_kind[kind], counts[kind], word_columns(named))) return false;
+        if (!read_kind(named, columns_.of_kind[kind], counts[kind])) return false;
     }
     return known == records;
 }
 
-bool block_unpacker::read_kind(kind_columns& to, std::size_t records, std::size_t words) {
+// The first version knew none.
+bool block_unpacker::read_step() {
+    if (version_ < 2) return true;
+    column step;
+    if (!from_.numbers(step, 1)) return false;
+    step_ = step[0];
+    return true;
+}
+
+bool block_unpacker::read_kind(record_kind kind, kind_columns& to, std::size_t records) {
     if (records == 0) return true;
-    if (!from_.numbers(to.ids, records) || !from_.numbers(to.values, records)) return false;
+    if (!from_.numbers(to.ids, records) ||
+        !read_times(from_, to.values, records, time_form::durations,
+                    kind == record_kind::scope ? step_ : 1))
+        return false;
     const auto too_large = [](std::uint64_t each) { return each >= tag_value_limit; };
     if (std::any_of(to.values.begin(), to.values.end(), too_large)) return false;
     const std::vector<std::uint32_t> order = by_id(to.ids);
     column arranged;
-    for (std::size_t word = 0; word <= words; ++word) {
+    for (std::size_t word = 0; word <= word_columns(kind); ++word) {
         column& restored = to.words[word];
-        if (!from_.numbers(arranged, records)) return false;
+        const std::size_t position = word == 0 ? 0 : word + 1;
+        if (!read_times(from_, arranged, records, time_form::differences,
+                        is_time(kind, position) ? step_ : 1))
+            return false;
         restored.resize(records);
         for (std::size_t at = 0; at < records; ++at) restored[order[at]] = arranged[at];
     }
@@ -191,8 +215,9 @@ void block_unpacker::restore_payload(unsigned char* to, std::uint64_t tag) {
 
 }  // namespace
 
-bool unpack_block(column_reader& from, std::span<unsigned char> chunks, std::size_t chunk_bytes) {
-    block_unpacker unpacker(from, chunks, chunk_bytes);
+bool unpack_block(column_reader& from, std::span<unsigned char> chunks, std::size_t chunk_bytes,
+                  std::uint32_t version) {
+    block_unpacker unpacker(from, chunks, chunk_bytes, version);
     return unpacker.read_columns() && unpacker.restore();
 }
 

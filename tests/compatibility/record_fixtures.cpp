@@ -2,7 +2,7 @@
 
 // Records the fixtures of the trace format's current version.
 //
-//     record_fixtures FOLDER     writes FOLDER/recorded.cst, FOLDER/built.cst, the same packed (NAME.packed.cst),
+//     record_fixtures FOLDER     writes FOLDER/recorded.cst, FOLDER/built.cst, the same packed (NAME.packedN.cst, in version N),
 //                                and what they say (NAME.txt)
 //
 // recorded.cst is a session of this program; built.cst has what a session needs a device or a crash for. Fixtures
@@ -25,6 +25,7 @@
 #include <coroscope/memory_resource.hpp>
 #include <coroscope/stream_range.hpp>
 #include <coroscope/trace/pack.hpp>
+#include <coroscope/trace/pack_format.hpp>
 
 #include "describe.hpp"
 #include "trace_builder.hpp"
@@ -156,7 +157,7 @@ int main(int count, char** words) {
             std::fprintf(stderr, "%s: %s\n", file.c_str(), loaded.error().message.c_str());
             return 1;
         }
-        write(folder / (std::string(name) + ".packed.cst"), packed(file));
+        write(folder / (name + coroscope::test::packed_ending(coroscope::trace::pack_version)), packed(file));
         write(folder / (std::string(name) + ".txt"), coroscope::test::describe(*loaded));
     }
     return 0;

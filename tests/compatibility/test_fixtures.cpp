@@ -4,13 +4,16 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include <coroscope/analysis/load.hpp>
 #include <coroscope/trace/format.hpp>
+#include <coroscope/trace/pack_format.hpp>
 #include <coroscope/trace/reader.hpp>
 
 #include "describe.hpp"
@@ -39,15 +42,28 @@ TEST_SUITE("traces of earlier versions") {
                 const std::string expected =
                     text_of(folder_of(version) / (std::string(name) + ".txt"));
                 REQUIRE(expected.size() > 100);
-                for (const char* form : {".cst", ".packed.cst"}) {
-                    const std::filesystem::path file =
-                        folder_of(version) / (std::string(name) + form);
+                std::vector<std::string> forms{".cst"};
+                for (std::uint32_t packed = 1; packed <= trace::pack_version; ++packed)
+                    forms.push_back(test::packed_ending(packed));
+                for (const std::string& form : forms) {
+                    const std::filesystem::path file = folder_of(version) / (name + form);
                     CAPTURE(file);
                     const auto loaded = analysis::load(file);
                     REQUIRE(loaded);
                     CHECK(test::describe(*loaded) == expected);
                 }
             }
+        }
+    }
+
+    TEST_CASE("are packed in the version that their name tells") {
+        for (std::uint32_t packed = 1; packed <= trace::pack_version; ++packed) {
+            const std::string bytes =
+                text_of(folder_of(1) / ("recorded" + test::packed_ending(packed)));
+            trace::pack_header header{};
+            REQUIRE(bytes.size() > sizeof(header));
+            std::memcpy(&header, bytes.data(), sizeof(header));
+            CHECK(header.version == packed);
         }
     }
 

@@ -69,12 +69,12 @@ def install(given, project, environment):
 PREPARE = {"subproject": put_into_subprojects, "installed": install}
 
 
-def build_and_run(given, options, scratch):
+def build_and_run(given, scratch):
     environment = dict(os.environ, CXX=shlex.join(given.compiler))
     project = start_project(given.way, scratch)
     wanted = PREPARE[given.way](given, project, environment)
     step(["meson", "setup", "--wrap-mode=nodownload", "-Doptimization=0", "-Ddebug=false",
-          *options, *wanted, project / "build", project], env=environment)
+          *wanted, project / "build", project], env=environment)
     step(["ninja", "-C", project / "build"], env=environment)
     return step([project / "build" / "consumer"], env=environment)
 
@@ -85,11 +85,11 @@ def main():
     arguments.add_argument("source", type=pathlib.Path, help="Coroscope's sources")
     arguments.add_argument("build", type=pathlib.Path, help="Coroscope's build folder")
     arguments.add_argument("compiler", nargs="+", help="after --")
-    given, options = arguments.parse_known_args()
+    given = arguments.parse_args()
 
     scratch = given.build / "packaging" / given.way
     try:
-        output = build_and_run(given, options, scratch)
+        output = build_and_run(given, scratch)
     except Failure as failure:
         shutil.rmtree(scratch, ignore_errors=True)  # nothing half-done spoils the next run
         print(failure)

@@ -18,6 +18,7 @@
 
 #include "../support/skip.hpp"
 #include "session_support.hpp"
+#include "support/build.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
@@ -25,12 +26,20 @@ using namespace coroscope::test;
 namespace {
 
 std::atomic<std::uint64_t> handled{0};
+std::atomic<bool> storming{false};
+
+// From the end of one handler to the next signal: a timer with an interval leaves a slow program nothing between them.
+void arm_timer() {
+    const itimerval soon{{0, 0}, {0, 10}};
+    ::setitimer(ITIMER_REAL, &soon, nullptr);
+}
 
 void on_signal(int) {
     {
         COROSCOPE("in a handler");
     }
     handled.fetch_add(1, std::memory_order_relaxed);
+    if (storming) arm_timer();
 }
 
 // SIGALRM as often as the system has it, until the end of the block.
@@ -42,12 +51,13 @@ public:
         action.sa_handler = on_signal;
         action.sa_flags = SA_RESTART;
         REQUIRE(::sigaction(SIGALRM, &action, nullptr) == 0);
-        const itimerval often{{0, 10}, {0, 10}};
-        REQUIRE(::setitimer(ITIMER_REAL, &often, nullptr) == 0);
+        storming = true;
+        arm_timer();
     }
     storm(const storm&) = delete;
     storm& operator=(const storm&) = delete;
     ~storm() {
+        storming = false;
         const itimerval never{};
         ::setitimer(ITIMER_REAL, &never, nullptr);
         ::signal(SIGALRM, SIG_IGN);  // one may be on its way
@@ -82,7 +92,7 @@ void on_site_signal(int) { COROSCOPE("while another place is met"); }
 // The next call of a function of the system's that the recorder makes on its slow way is interrupted by this signal.
 thread_local int signal_at_next_call = 0;
 
-void interrupt_here() {
+[[maybe_unused]] void interrupt_here() {
     const int number = signal_at_next_call;
     signal_at_next_call = 0;
     if (number != 0) ::raise(number);
@@ -98,12 +108,6 @@ public:
 private:
     int number_;
 };
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 }  // namespace
 
@@ -125,6 +129,10 @@ extern "C" void* mmap(void* at, std::size_t bytes, int protection, int flags, in
 TEST_SUITE("signals") {
     TEST_CASE(
         "a place's and a thread's first scope may be a handler's that interrupts no allocation") {
+        if (thread_sanitized) {
+            COROSCOPE_SKIP("ThreadSanitizer complains of every allocation in a handler, whatever it interrupts");
+            return;
+        }
         profile session{{.all_threads = true}};
         std::thread([] {
             const handler installed(SIGUSR1, on_first_signal);

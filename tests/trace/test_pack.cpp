@@ -101,6 +101,23 @@ void seal(bytes& in, std::size_t block) {
     std::memcpy(in.data() + block, &header, sizeof(header));
 }
 
+/// Scopes of uneven lengths by a clock that advances by `step` at a time; `odd` is added to one time in a hundred.
+bytes stepping_trace(std::int64_t step, std::int64_t odd) {
+    trace_builder built(std::size_t{32} << 10);
+    const auto site = built.site("work");
+    auto thread = built.on(1);
+    std::uint32_t random = 1;
+    std::int64_t now = 1000;
+    for (int at = 0; at < 1500; ++at) {
+        random = random * 1664525 + 1013904223;
+        const std::int64_t start = now + (random >> 16) % 4096;
+        now = start + (random >> 24);
+        const std::int64_t off = at % 100 == 0 ? odd : 0;
+        thread.scope(site, start * step + off, now * step + off);
+    }
+    return built.bytes();
+}
+
 void refuse(const bytes& content, const std::string& reason) {
     const auto buffer = copied(content);
     const auto reader = trace::reader::open(buffer);
@@ -146,6 +163,21 @@ TEST_CASE("records with the largest numbers are packed without loss") {
                                        trace::tag_value_limit - 1));
         }
     check_lossless(built.bytes());
+}
+
+TEST_CASE("times of a clock that counts by 26 take no more than those of one that counts by one") {
+    const std::size_t by_one = packed(copied(stepping_trace(1, 0))).size();
+    const std::size_t by_many = packed(copied(stepping_trace(26, 0))).size();
+    CHECK(by_many < by_one + 100);
+    const std::size_t nearly = packed(copied(stepping_trace(26, 13))).size();
+    CHECK(nearly < by_one + 300);
+}
+
+TEST_CASE("times that are not on the steps of their clock are packed without loss") {
+    check_lossless(stepping_trace(26, 0));
+    check_lossless(stepping_trace(26, 13));
+    check_lossless(stepping_trace(26, -1));
+    check_lossless(stepping_trace(256, 1));
 }
 
 TEST_CASE("a trace with a task table and free chunks reads as it did before") {
@@ -261,7 +293,7 @@ TEST_CASE("a packed header that is cut, damaged or newer is refused by name") {
         content[at] = to;
         return content;
     };
-    refuse(changed(offsetof(trace::pack_header, version), 2), "version 2");
+    refuse(changed(offsetof(trace::pack_header, version), trace::pack_version + 1), "version 3");
     refuse(changed(offsetof(trace::pack_header, version), 0), "version 0");
     refuse(changed(offsetof(trace::pack_header, trace_bytes) + 6, 1), "damaged");
     refuse(changed(sizeof(trace::pack_header) + 9, 0xee), "damaged");

@@ -69,6 +69,9 @@ struct promise_allocation : promise_failure<Promise> {
         }
     }
 
+    // At -Og g++ inlines this alone, and takes what operator new returns for another's.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
     static void operator delete(void* frame, std::size_t bytes) noexcept {
         if constexpr (requires { Promise::operator delete(frame, bytes); }) {
             Promise::operator delete(frame, bytes);
@@ -82,6 +85,7 @@ struct promise_allocation : promise_failure<Promise> {
 #endif
         }
     }
+#pragma GCC diagnostic pop
 
 private:
     [[gnu::always_inline]] static void* noted(void* frame, std::size_t bytes) noexcept {

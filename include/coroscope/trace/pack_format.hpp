@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The frame of a packed trace, version 1: what stands around its columns. The prose is docs/format.md.
+// The frame of a packed trace, version 2: what stands around its columns. The prose is docs/format.md.
 //
 // A packed trace is a pack_header, the trace's own header compressed, and blocks of compressed chunks.
 
@@ -11,7 +11,7 @@
 namespace coroscope::trace {
 
 inline constexpr std::uint64_t pack_magic = 0x00'01'4b'43'41'50'53'43;  // "CSPACK\x01\0" in memory
-inline constexpr std::uint32_t pack_version = 1;
+inline constexpr std::uint32_t pack_version = 2;
 inline constexpr std::uint32_t pack_block_magic = 0x4b'4c'42'50;  // "PBLK" in memory
 
 /// Bytes of chunks that a block holds at most, unless one chunk is larger.
