@@ -37,7 +37,7 @@
     COROSCOPE_DETAIL_SITE(COROSCOPE_DETAIL_UNIQUE(site), label, kind, category, level, "");        \
     [[maybe_unused]] const ::coroscope::detail::selected_scope<                                    \
         ::coroscope::detail::compiled_in(category, level), COROSCOPE_DETAIL_UNIQUE(site)>          \
-    COROSCOPE_DETAIL_UNIQUE(scope)
+    COROSCOPE_DETAIL_UNIQUE(scope) {}
 
 #define COROSCOPE(label) COROSCOPE_DETAIL_SCOPE("" label, scope, "", 0)
 #define COROSCOPE_FUNCTION() COROSCOPE_DETAIL_SCOPE(__func__, function, "", 0)

@@ -61,21 +61,21 @@ COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start, const Slow& begin_s
     begin_scope(start, [&where](scope_start* slow) noexcept { begin_scope_slow(slow, where); });
 }
 
-/// The automatic object of the scope macros. The site is part of the type, so that nothing of it is
-/// stored.
-template <site& Site>
-class scope {
-public:
-    [[gnu::always_inline]] scope() noexcept { begin_scope(start_, Site); }
-    [[gnu::always_inline]] ~scope() {
-        if (start_.ticks != 0) [[unlikely]]
-            end_scope(Site, &start_);
-    }
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
+struct begun_scope : scope_start {
+    [[gnu::always_inline]] explicit begun_scope(site& where) noexcept { begin_scope(*this, where); }
+    begun_scope(const begun_scope&) = delete;
+    begun_scope& operator=(const begun_scope&) = delete;
+};
 
-private:
-    scope_start start_;
+/// The automatic object of the scope macros. The site is part of the type, so that nothing of it is
+/// stored. An aggregate, to be initialised by {}: a constructor would be one more function to compile per site.
+template <site& Site>
+struct scope {
+    begun_scope start{Site};
+    [[gnu::always_inline]] ~scope() {
+        if (start.ticks != 0) [[unlikely]]
+            end_scope(Site, &start);
+    }
 };
 
 // What stands for a scope whose category or level is compiled out: a type of size 0, because a
@@ -95,17 +95,19 @@ struct no_scope {
 #pragma GCC diagnostic pop
 static_assert(sizeof(no_scope) == 0);
 
-template <bool Enabled, site& Site>
+template <bool Enabled>
 struct select_scope {
+    template <site& Site>
     using type = scope<Site>;
 };
-template <site& Site>
-struct select_scope<false, Site> {
+template <>
+struct select_scope<false> {
+    template <site& Site>
     using type = no_scope;
 };
 
 /// An alias, because the macros stand in templates and elsewhere alike, without `typename`.
 template <bool Enabled, site& Site>
-using selected_scope = typename select_scope<Enabled, Site>::type;
+using selected_scope = typename select_scope<Enabled>::template type<Site>;
 
 }  // namespace coroscope::detail
