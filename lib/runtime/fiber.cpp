@@ -119,7 +119,7 @@ void spawn_fiber(fiber_state& fiber, const void* location) noexcept {
     fiber.task.where = location;
     fiber.session = carried_session(this_thread.carried);
     set_flags(fiber.task, task_spawned | task_fiber);
-    spawn_active(fiber.task);
+    spawn_suspended_fiber(fiber.task);
     fiber.inside = {fiber.task.task << mark_thread_bits, 0, &fiber.task};
 }
 

@@ -44,6 +44,9 @@ inline std::uint64_t id_of(const task_state& task) noexcept {
     return (task.flags & task_known) != 0 ? task.task : 0;
 }
 
+/// A fiber is created; it does not run yet.
+void spawn_suspended_fiber(task_state& task) noexcept;
+
 /// Writes one transition of a task that runs on this thread or is about to; announces it if need be.
 void record_transition(task_state& task, trace::record_kind kind, std::uint32_t id,
                        std::uint32_t value, std::uint64_t other) noexcept;

@@ -27,8 +27,8 @@ using namespace runtime;
     to.carried = from.carried;
     to.frame = from.frame;
 }
-[[gnu::always_inline]] inline void save_resumer(resumer& to) noexcept {
-    to.mark = this_thread.mark;
+[[gnu::always_inline]] inline void save_resumer(resumer& to, std::uint64_t mark) noexcept {
+    to.mark = mark;
     to.carried = this_thread.carried;
     to.frame = this_thread.frame;
 }
@@ -39,7 +39,7 @@ using namespace runtime;
     if ((task.flags & task_installed) != 0) {
         copy_resumer(before, task.before);
     } else {
-        save_resumer(before);
+        save_resumer(before, this_thread.mark);
         before.carried = carried_session(before.carried);  // it was entered without attributes
     }
 }
@@ -48,9 +48,12 @@ bool is_installed(const task_state& task) noexcept { return (task.flags & task_i
 
 constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carried >> 32 != 0; }
 
-// Runs the task from here on; the thread carries what it carries.
-[[gnu::always_inline]] inline void run(task_state& task) noexcept {
-    run_on(task.task << mark_thread_bits, &task);
+// Runs the task of that id from here on; the thread, which had that mark, carries what it carries. Both are at hand:
+// behind the stores to a record the compiler would load them again.
+[[gnu::always_inline]] inline void run(task_state& task, std::uint64_t id,
+                                       std::uint64_t mark) noexcept {
+    this_thread.mark = id << mark_thread_bits | (mark & mark_thread_mask);
+    this_thread.frame = &task;
 }
 
 // Was the task resumed, or its awaiter, where nothing needs to know? What outlived a session goes this way.
@@ -91,7 +94,7 @@ bool is_quiet(const task_state& task) noexcept {
     set_flags(task, task_started);
     if (is_quiet(task)) return;
     const std::uint64_t suspended_at = task.before.mark;
-    save_resumer(task.before);
+    save_resumer(task.before, this_thread.mark);
     if (task.task == 0) task.task = new_task_id();
     // The task's session first, the task itself last: a chunk that the record opens names what ran
     // before it.
@@ -163,8 +166,7 @@ template <auto General, class... Arguments>
 [[gnu::always_inline]] inline bool is_short_spawn(const task_state& task,
                                                   std::uint32_t& site) noexcept {
     return no_more_than_records(load_gate()) && !carries_attributes(this_thread.carried) &&
-           (task.flags & task_fiber) == 0 && !out_of_task_ids() &&
-           recent_sites<site_kind::coroutine>::find(task.where, site);
+           !out_of_task_ids() && recent_sites<site_kind::coroutine>::find(task.where, site);
 }
 
 // The thread is in no task's slice; its mark still is.
@@ -199,8 +201,8 @@ template <bool Started>
     task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
     if constexpr (Started) {
         set_flags(task, task_known | task_installed);
-        save_resumer(task.before);
-        run(task);
+        save_resumer(task.before, mark);
+        run(task, id, mark);
     } else {
         set_flags(task, task_known);
         task.before.mark = ticks;
@@ -209,6 +211,7 @@ template <bool Started>
 
 }  // namespace
 
+void spawn_suspended_fiber(task_state& task) noexcept { spawn_any(task, false); }
 void spawn_active(task_state& task) noexcept { spawn<false>(task); }
 void spawn_running(task_state& task) noexcept { spawn<true>(task); }
 
@@ -239,12 +242,13 @@ void resume_active(task_state& task) noexcept {
     if (!is_short(task) || this_thread.handover_target != nullptr || !find_long_place(at))
         [[unlikely]]
         return rarely<resume_any>(task);
+    const std::uint64_t mark = this_thread.mark;
+    const std::uint64_t id = task.task;
     const std::uint64_t ticks = counter_ticks();
-    fill_record(at, ticks, make_tag(record_kind::resume, 0, 0), task.task,
-                task_of(this_thread.mark));
-    save_resumer(task.before);
+    fill_record(at, ticks, make_tag(record_kind::resume, 0, 0), id, task_of(mark));
+    save_resumer(task.before, mark);
     set_flags(task, task_started | task_installed);
-    run(task);
+    run(task, id, mark);
 }
 
 namespace {
@@ -284,14 +288,15 @@ void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
     if (!is_short(awaiter) || !is_installed(awaiter) || !is_plain_beside(awaited, awaiter) ||
         !find_long_place(at)) [[unlikely]]
         return rarely<transfer_any>(awaiter, awaited);
+    const std::uint64_t id = awaited.task;
     const std::uint64_t ticks = counter_ticks();
     fill_record(at, ticks, make_tag(record_kind::transfer, awaiter.await_site, 0), awaiter.task,
-                awaited.task);
+                id);
     copy_resumer(awaited.before, awaiter.before);
     awaiter.before.mark = ticks;
     set_flags(awaiter, 0, task_installed);
     set_flags(awaited, task_installed);
-    run(awaited);
+    run(awaited, id, this_thread.mark);
 }
 
 void finish_transfer_active(task_state& finished, task_state& resumed) noexcept {
@@ -299,11 +304,12 @@ void finish_transfer_active(task_state& finished, task_state& resumed) noexcept 
     if (!is_short(finished) || !is_installed(finished) || !is_plain_beside(resumed, finished) ||
         carries_attributes(finished.carried) || !find_long_place(at)) [[unlikely]]
         return rarely<finish_transfer_any>(finished, resumed);
+    const std::uint64_t id = resumed.task;
     fill_record(at, counter_ticks(), make_tag(record_kind::finish_transfer, 0, end_flags(finished)),
-                finished.task, resumed.task);
+                finished.task, id);
     copy_resumer(resumed.before, finished.before);
     set_flags(resumed, task_installed);
-    run(resumed);
+    run(resumed, id, this_thread.mark);
 }
 
 void destroy_active(task_state& task) noexcept {
