@@ -130,7 +130,7 @@ TEST_SUITE("signals") {
     TEST_CASE(
         "a place's and a thread's first scope may be a handler's that interrupts no allocation") {
         if (thread_sanitized) {
-            COROSCOPE_SKIP("ThreadSanitizer complains of every allocation in a handler, whatever it interrupts");
+            COROSCOPE_SKIP("ThreadSanitizer complains of every allocation in a handler");
             return;
         }
         profile session{{.all_threads = true}};
