@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the source rules: a licence line, no left-over note, no path of one machine, no giant."""
+"""Holds the source rules: a licence line, no left-over note, no path of one machine, no giant,
+and no inline function of one name that COROSCOPE_ENABLED makes two of."""
 
 import re
 import sys
@@ -21,6 +22,23 @@ MACHINE_PATHS = re.compile(r"/wo" r"rk/|/tm" r"p/bash|/ro" r"ot/\.|/ho" r"me/\w"
                            r"|https?://[a-z.]*(np" r"m|deb" r"ian)[a-z.]*/")
 
 
+NAMESPACE = re.compile(r"\s*(?:inline )?namespace ([\w:]+) \{")
+NAMESPACE_END = re.compile(r"\}  // namespace ([\w:]+)$")
+
+
+def switched_outside_abi(lines):
+    """Numbers of the lines by which COROSCOPE_ENABLED changes what has one name in both kinds of translation units."""
+    inside = []
+    for number, line in enumerate(lines, 1):
+        opened, closed = NAMESPACE.match(line), NAMESPACE_END.match(line)
+        if opened:
+            inside.append(opened[1])
+        elif closed and closed[1] in inside:
+            inside.remove(closed[1])
+        elif inside and "COROSCOPE_ABI" not in inside and "COROSCOPE_ENABLED" in line.partition("//")[0]:
+            yield number
+
+
 def wants_licence(name, text):
     return bool(SOURCE.search(name)) or text.startswith(SHEBANG)
 
@@ -35,6 +53,9 @@ def check(name, text):
             yield True, f"{name}:{number}: a left-over note; do it, or open an issue"
         if MACHINE_PATHS.search(line):
             yield True, f"{name}:{number}: a path of one machine or a registry's host"
+    if name.startswith("include/") and not name.endswith("/config.hpp"):  # its functions are called for constants
+        for number in switched_outside_abi(lines):
+            yield True, f"{name}:{number}: COROSCOPE_ENABLED outside namespace COROSCOPE_ABI: one name, two meanings"
     if re.match(r"(include|lib|tools)/.*\.(hpp|cpp|h|cu)$", name) and len(lines) > LONG:
         yield False, f"{name}: {len(lines)} lines; over {LONG}, think of what second thing it does"
 

@@ -34,13 +34,18 @@ enum class memory_report : std::uint32_t { allocated = 0, released = 1, out_of_m
 COROSCOPE_API void record_memory(memory_report what, const void* address, std::size_t bytes,
                                  const memory_totals& totals) noexcept;
 
+inline namespace COROSCOPE_ABI {
+
 inline void report_memory(memory_report what, const void* address, std::size_t bytes,
                           const memory_totals& totals) noexcept {
     if (COROSCOPE_ENABLED != 0 && is_recording()) [[unlikely]]
         record_memory(what, address, bytes, totals);
 }
 
+}  // namespace COROSCOPE_ABI
 }  // namespace detail
+
+inline namespace COROSCOPE_ABI {
 
 inline void report_allocation(const void* address, std::size_t bytes,
                               const memory_totals& totals = {}) noexcept {
@@ -57,4 +62,5 @@ inline void report_out_of_memory(std::size_t bytes, const memory_totals& totals 
     detail::report_memory(detail::memory_report::out_of_memory, nullptr, bytes, totals);
 }
 
+}  // namespace COROSCOPE_ABI
 }  // namespace coroscope

@@ -15,6 +15,7 @@
 #include <coroscope/memory.hpp>
 
 namespace coroscope {
+inline namespace COROSCOPE_ABI {
 
 class memory_resource final : public std::pmr::memory_resource {
 public:
@@ -61,4 +62,5 @@ private:
     std::int64_t allocated_ = 0;
 };
 
+}  // namespace COROSCOPE_ABI
 }  // namespace coroscope

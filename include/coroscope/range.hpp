@@ -91,18 +91,21 @@ void call_on_end(range_state* state, Function&& function) {
     }
 }
 
+inline namespace COROSCOPE_ABI {
+
 /// Label's text: anything with data() and size(), or a C string.
 template <class Label>
 range_state* begin_shared_range(const Label& label) noexcept {
     constexpr bool records = COROSCOPE_ENABLED != 0;
     if constexpr (std::is_convertible_v<const Label&, const char*>) {
         const char* text = label;
-        return begin_shared_range(text, __builtin_strlen(text), records);
+        return detail::begin_shared_range(text, __builtin_strlen(text), records);
     } else {
-        return begin_shared_range(label.data(), label.size(), records);
+        return detail::begin_shared_range(label.data(), label.size(), records);
     }
 }
 
+}  // namespace COROSCOPE_ABI
 }  // namespace detail
 
 inline namespace COROSCOPE_ABI {

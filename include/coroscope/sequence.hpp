@@ -30,6 +30,8 @@ namespace detail {
 COROSCOPE_API deferred take_sequence_number(bool take) noexcept;
 }  // namespace detail
 
+inline namespace COROSCOPE_ABI {
+
 /// What the next defer() on this thread will number. For the range that creates the work.
 inline deferred next_deferred() noexcept {
     return COROSCOPE_ENABLED == 0 ? deferred{} : detail::take_sequence_number(false);
@@ -40,4 +42,5 @@ inline deferred defer() noexcept {
     return COROSCOPE_ENABLED == 0 ? deferred{} : detail::take_sequence_number(true);
 }
 
+}  // namespace COROSCOPE_ABI
 }  // namespace coroscope
