@@ -196,10 +196,14 @@ public:
         lazy_frames.last_bytes = bytes;
         return std::malloc(bytes);
     }
+    // At -Og g++ inlines this alone, and takes what operator new returns for another's.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
     static void operator delete(void* frame) noexcept {
         --lazy_frames.live;
         std::free(frame);
     }
+#pragma GCC diagnostic pop
 
     auto get_return_object() noexcept {
         return std::coroutine_handle<lazy_promise>::from_promise(*this);
