@@ -20,93 +20,108 @@ namespace {
 
 // A step of what a coroutine awaits. The first one, created as it suspends, may be its turn on an executor; a later
 // one that is ready at once is so from here on.
-void create_step(operation_state& created, const purpose& of, bool ready, bool suspends) noexcept {
-    const bool later = ready && !suspends;
-    created.task = of.task;
+void create_step(operation_state& created, const purpose& of, bool is_ready,
+                 bool suspends) noexcept {
+    const bool later = is_ready && !suspends;
+    const bool carries = detail::carried_attributes(of.carried) != 0;
+    created.whose.task = of.task;
+    created.whose.carried = carries ? retain_carried(of.carried) : 0;
+    created.whose.which =
+        purpose::make(of.serial(), (carries ? purpose_carrying : purpose_step) |
+                                       (is_ready && suspends ? purpose_ready : 0U));
     created.wake = later ? now() : 0;
-    created.waker = later ? mark_here(of.initiating ? of.task : 0) : 0;
-    created.carried = detail::carried_attributes(of.carried) == 0 ? 0 : retain_carried(of.carried);
-    created.serial = of.serial;
-    created.role = ready && suspends ? role::turn : role::await;
+    created.waker = later ? mark_here(of.is(purpose_initiating) ? of.task : 0) : 0;
 }
 
-// The result of an awaited co_spawn on its way to its awaiter.
+// The result of a co_spawn on its way to its awaiter, if it has one.
 void create_way_back(operation_state& created, const frame& inside) noexcept {
-    created = {0, inside.wake, inside.waker, 0, 0, 0, role::back};
+    created = {{0, 0, purpose::make(0, inside.waker != 0 ? purpose_back : purpose_step)},
+               inside.wake,
+               inside.waker};
 }
 
 void make_handler(operation_state& created) noexcept {
-    created = {detail::new_task_id(), 0, 0, retain_carried(this_thread.carried), 0, 0,
-               role::handler};
+    created = {{detail::new_task_id(), retain_carried(this_thread.carried),
+                purpose::make(0, purpose_handler)},
+               0,
+               0};
 }
 
 void create_handler(operation_state& created, const char* type, const char* operation,
-                    bool ready) noexcept {
+                    bool is_ready) noexcept {
     make_handler(created);
     if (load_gate() == 0) return;
-    write_spawn(created.task, created.announced, now(), operation_site(type, operation, nullptr),
-                ready ? trace::spawn_ready : 0U, current_task(), created.carried);
+    std::uint16_t announced = 0;
+    write_spawn(created.whose.task, announced, now(), operation_site(type, operation, nullptr),
+                is_ready ? trace::spawn_ready : 0U, current_task(), created.whose.carried);
+    created.whose.which |= announced;
 }
 
 [[gnu::noinline]] void create_any(operation_state& created, const char* type,
                                   const char* operation) noexcept {
-    frame& inside = innermost();
+    const innermost inside;
     // Outside of handlers an await is started inside its location; one whose end was missed, because a
     // session stopped meanwhile, is over.
-    if (here.inner == nullptr && here.starting == 0) inside.created = {};
-    here.await_begins = await_start::none;
+    if (inside->is(frame_outermost) && inside->starting == 0) inside->whose = {};
+    inside->state &= ~(frame_begins | frame_begins_nested);
     const bool recording = load_gate() != 0;
     if (recording && !scheduler_seen.load(std::memory_order_relaxed)) scheduler_missing();
-    suspension& begun = here.suspending;
-    bool ready = false;
+    suspension& begun = inside->begun;
+    bool is_ready = false;
     bool suspends = false;
-    if (begun.task != 0 && recording) {
+    if (inside->suspends() && recording) {
         const operation_facts facts = facts_of(type, operation, begun.location);
-        ready = facts.ready;
-        suspends = begun.ticks != 0 && begun.task == inside.created.task;
+        is_ready = facts.ready;
+        suspends = begun.ticks != 0 && begun.task == inside->whose.task;
         begun.type = type;
         begun.operation = operation;
         // A timeout's timer is created before the operation that it guards, which names the await.
-        if (!facts.timer) end_suspension(facts.site);
+        if (!facts.timer) end_suspension(*inside, facts.site);
     } else if (recording) {
-        ready = is_executor_work(operation);
+        is_ready = is_executor_work(operation);
     }
-    if (inside.created.initiating || inside.depth == 0) {
-        if (inside.created.task != 0) return create_step(created, inside.created, ready, suspends);
-        if (inside.created.back) return create_way_back(created, inside);
+    if (inside->whose.is(purpose_initiating) || !inside->runs_task()) {
+        if (inside->whose.has_task())
+            return create_step(created, inside->whose, is_ready, suspends);
+        if (inside->whose.is(purpose_back)) return create_way_back(created, *inside);
     }
-    create_handler(created, type, operation, ready);
+    create_handler(created, type, operation, is_ready);
 }
 
-// Does what is created here name the await of a coroutine that has just suspended in a handler?
-bool names_plain_await(const suspension& begun, const frame* inside) noexcept {
-    return begun.task != 0 && inside != nullptr && inside->created.task == begun.task &&
-           begun.ticks != 0 && only_records(load_gate()) &&
-           begun.before.carried == this_thread.carried &&
-           detail::carried_attributes(inside->created.carried) == 0 &&
-           scheduler_seen.load(std::memory_order_relaxed);
+// Does what is created here name the await of a coroutine that has just suspended the short way?
+bool names_plain_await(const frame* inside) noexcept {
+    return inside != nullptr &&
+           (inside->state & ~std::uint32_t{frame_begins}) == frame_suspends_plain &&
+           no_more_than_records(load_gate()) && inside->whose.carried == this_thread.carried;
 }
 
 }  // namespace
 
 void create_operation(operation_state& created, const char* type, const char* operation) noexcept {
-    suspension& begun = here.suspending;
-    const frame* const inside = here.inner;
-    operation_facts facts;
+    static_assert(purpose::make(0, purpose_ready) == recent_operations::ready_bit
+                                                         << recent_operations::ready_shift);
+    constexpr std::uint64_t changed = purpose::make(0, purpose_initiating | purpose_step);
+    frame* const inside = this_thread.invocation;
+    std::uint64_t facts = 0;
     char* at = nullptr;
-    if (!names_plain_await(begun, inside) ||
-        !recent_operations::find(type, operation, begun.location, facts) || facts.timer ||
-        !find_place(at, long_record_bytes)) [[unlikely]]
+    if (!names_plain_await(inside) ||
+        !recent_operations::find_plain(type, operation, inside->begun.location, facts) ||
+        !find_long_place(at)) [[unlikely]]
         return create_any(created, type, operation);
-    here.await_begins = await_start::none;
-    fill_record(at, begun.ticks, make_tag(record_kind::suspend, facts.site, 0), begun.task,
-                task_of(begun.before.mark));
-    created.task = begun.task;
-    created.wake = created.waker = created.carried = 0;
-    created.serial = inside->created.serial;
-    created.role = facts.ready ? role::turn : role::await;
-    begun.task = 0;
-    detail::run_on(begun.before.mark, begun.before.frame);
+    const std::uint64_t task = inside->whose.task;
+    const std::uint64_t mark = inside->begun.before.mark;
+    detail::task_state* const before = inside->begun.before.frame;
+    fill_record(at, inside->begun.ticks,
+                make_tag(record_kind::suspend, recent_operations::site_of(facts), 0), task,
+                task_of(mark));
+    created.whose.task = task;
+    created.whose.carried = 0;
+    created.whose.which = (inside->whose.which ^ changed) | (facts & recent_operations::ready_bit)
+                                                                << recent_operations::ready_shift;
+    created.wake = 0;
+    inside->state = frame_idle;
+    this_thread.mark = mark;
+    this_thread.frame = before;
 }
 
 void reactor_operation(operation_state& performed) noexcept {
@@ -115,63 +130,52 @@ void reactor_operation(operation_state& performed) noexcept {
     performed.waker = mark_here(0);
 }
 
-await_start location::enter() noexcept {
-    const await_start kind = here.await_begins;
-    here.await_begins = await_start::none;
-    if (kind == await_start::nested) [[unlikely]] {
-        ++here.starting;
-        copy_awaiting(before_, here.before.created, here.before.suspending);
-    }
-    return kind;
+void location::enter() noexcept {
+    frame& inside = *this_thread.invocation;
+    entered_ = inside.is(frame_begins_nested) ? await_start::nested : await_start::plain;
+    inside.state &= ~(frame_begins | frame_begins_nested);
+    if (entered_ == await_start::plain) return;
+    ++inside.starting;
+    copy_awaiting(before_, inside.before);
 }
 
 void location::leave() noexcept {
-    if (entered_ != await_start::plain || here.inner == nullptr || here.suspending.task != 0)
-        [[unlikely]]
-        return leave_any();
-    here.inner->created = {};
-}
-
-[[gnu::noinline]] void location::leave_any() noexcept {
+    const innermost inside;
     if (entered_ == await_start::plain) before_ = {};
-    if (here.suspending.task != before_.suspending.task) settle();
-    if (before_.suspending.task != 0) [[unlikely]]
-        here.suspending = before_.suspending;
-    if (entered_ == await_start::nested) --here.starting;
-    innermost().created = before_.created;
+    const bool same = before_.suspends && inside->begun.task == before_.begun.task;
+    if (!same) settle(*inside);
+    if (before_.suspends) [[unlikely]] {
+        inside->begun = before_.begun;
+        inside->state |= frame_suspends;
+    }
+    if (entered_ == await_start::nested) --inside->starting;
+    inside->whose = before_.whose;
 }
 
 void completion::take(const operation_state& operation) noexcept {
-    if (operation.role == role::untracked || operation.role == role::handler) [[unlikely]]
-        return take_handler(operation);
-    stage_ = stage::taken;
-    role_ = operation.role;
-    carried_ = operation.carried;
-    const bool back = role_ == role::back;
-    frame_.created = {back ? 0 : operation.task,    operation.carried,  operation.serial, false,
-                      back && operation.waker != 0, role_ == role::turn};
-    frame_.wake = operation.wake;
-    frame_.waker = operation.waker;
-    frame_.depth = 0;
-    settle();
-}
-
-[[gnu::noinline]] void completion::take_handler(const operation_state& operation) noexcept {
     settle();
     stage_ = stage::taken;
-    role_ = role::handler;
-    carried_ = 0;
     new (&frame_) frame;
+    handles_ = !operation.whose.is(purpose_carrying);
+    if (!handles_) {
+        take_plain(operation);
+        stage_ = stage::taken;
+        carried_ = frame_.whose.carried = operation.whose.carried;
+        return;
+    }
     new (&handler_) tracked_task;
-    if (operation.role == role::handler) {
-        handler_.task = operation.task;
-        handler_.announced = operation.announced;
-        handler_.carried = operation.carried;
+    frame_.whose = {};
+    carried_ = 0;
+    if (operation.whose.is(purpose_handler)) {
+        handler_.task = operation.whose.task;
+        handler_.announced = static_cast<std::uint16_t>(operation.whose.which);
+        handler_.carried = operation.whose.carried;
         frame_.wake = operation.wake;
         frame_.waker = operation.waker;
         return;
     }
     // Older than the session: whatever it is, a task runs from here on.
+    frame_.wake = frame_.waker = 0;
     handler_.task = detail::new_task_id();
     handler_.carried = retain_carried(this_thread.carried);
     if (load_gate() != 0)
@@ -179,72 +183,57 @@ void completion::take(const operation_state& operation) noexcept {
                     handler_.carried);
 }
 
-// An operation that somebody awaits, without attributes, in nobody's suspension.
-bool completion::is_plain() const noexcept {
-    return role_ != role::handler && carried_ == 0 && here.suspending.task == 0;
-}
-
-void completion::push() noexcept {
-    stage_ = stage::began;
-    frame_.outer = here.inner;
-    here.inner = &frame_;
-}
-
-void completion::pop() noexcept {
-    here.inner = frame_.outer;
-    stage_ = stage::absent;
-}
-
 void completion::begin() noexcept {
-    if (!is_plain()) [[unlikely]]
-        return begin_any();
-    push();
-}
-
-[[gnu::noinline]] void completion::begin_any() noexcept {
     settle();
-    push();
-    if (role_ == role::handler) {
+    frame* const outer = this_thread.invocation;
+    frame_.outer = outer == nullptr || outer->is(frame_outermost) ? nullptr : outer;
+    this_thread.invocation = &frame_;
+    if (stage_ == stage::plain) {
+        stage_ = stage::plain_began;
+        return;
+    }
+    stage_ = stage::began;
+    if (handles_) {
         const std::uint64_t wake = frame_.wake;
         frame_.wake = 0;
         enter(handler_, wake, frame_.waker);
         frame_.waker = 0;
-        frame_.depth = 1;
-    } else if (carried_ != 0) {
+        frame_.state += frame_task;
+    } else {
         carried_before_ = this_thread.carried;
         detail::rebind(carried_);
     }
 }
 
-void completion::end() noexcept {
-    if (!is_plain()) [[unlikely]]
-        return end_any(false);
-    pop();
-}
+void completion::end() noexcept { end_any(false); }
 
-[[gnu::noinline]] void completion::end_any(bool failed) noexcept {
+void completion::end_any(bool failed) noexcept {
     settle();
-    pop();
-    if (role_ == role::handler) {
-        if (failed && load_gate() != 0) detail::unseen_exception_leaves(handler_.task);
-        if (load_gate() != 0)
-            record_finish(handler_, now(), failed ? trace::finish_exception : 0U,
-                          task_of(handler_.before.mark));
-        detail::restore(handler_.before);
-        drop_carried(handler_.carried);
-    } else if (carried_ != 0) {
+    this_thread.invocation = frame_.outer;
+    const bool plain = stage_ == stage::plain_began;
+    stage_ = stage::absent;
+    if (plain) return;
+    if (!handles_) {
         detail::rebind(carried_before_);
         drop_carried(carried_);
+        return;
     }
+    if (failed && load_gate() != 0) detail::unseen_exception_leaves(handler_.task);
+    if (load_gate() != 0)
+        record_finish(handler_, now(), failed ? trace::finish_exception : 0U,
+                      task_of(handler_.before.mark));
+    detail::restore(handler_.before);
+    drop_carried(handler_.carried);
 }
 
 void completion::drop() noexcept {
-    if (stage_ == stage::began) return end_any(true);
+    const stage before = stage_;
+    if (before == stage::plain_began || before == stage::began) return end_any(true);
     stage_ = stage::absent;
-    const bool handler = role_ == role::handler;
-    if (handler && load_gate() != 0)
+    if (before == stage::plain) return;
+    if (handles_ && load_gate() != 0)
         record_finish(handler_, now(), trace::finish_cancelled, current_task());
-    drop_carried(handler ? handler_.carried : carried_);
+    drop_carried(handles_ ? handler_.carried : carried_);
 }
 
 }  // namespace coroscope::asio

@@ -3,58 +3,84 @@
 // The tasks of co_spawn, told by the promises of Asio's coroutines (asio_awaitable.hpp).
 
 #include <atomic>
+#include <new>
 #include <string_view>
 
 #include "asio_operations.hpp"
 
 namespace coroscope::asio {
 
-__thread thread_asio here;
+frame* innermost::find_outermost() noexcept {
+    detail::thread_record* const record = register_thread(this_thread);
+    if (record != nullptr && record->outermost == nullptr) {
+        record->outermost = new (std::nothrow) outermost_frame{};
+        if (record->outermost != nullptr) record->outermost->state = frame_outermost;
+    }
+    if (record == nullptr || record->outermost == nullptr) {
+        new (&stand_in_) frame{};
+        stand_in_.state = frame_outermost;
+        return &stand_in_;
+    }
+    return this_thread.invocation = record->outermost;
+}
+
+void innermost::forget() noexcept {
+    if (stand_in_.suspends()) end_suspension(stand_in_, 0);
+}
+
+void spell_out(frame& inside) noexcept {
+    inside.begun.before.carried = inside.whose.carried;
+    inside.begun.task = inside.whose.task;
+    inside.begun.operation = nullptr;
+    inside.begun.serial = inside.whose.serial();
+    inside.state ^= frame_suspends_plain | frame_suspends;
+}
 
 namespace {
 
 // The await came back before anybody was told of it: the task never left.
 bool takes_back(tracked_task& resumed, frame& inside) noexcept {
-    suspension& begun = here.suspending;
+    const suspension& begun = inside.begun;
     if (begun.task != resumed.task || begun.serial != resumed.serial) return false;
-    begun.task = 0;
     resumed.before = begun.before;
     detail::set_flags(resumed, detail::task_installed);
-    inside.created = {};
-    ++inside.depth;
+    inside.whose = {};
+    inside.state &= ~std::uint32_t{frame_suspends};
+    add_task(inside, false);
     return true;
 }
 
-void give_back_thread(tracked_task& left) noexcept {
+void give_back_thread(tracked_task& left, frame& inside) noexcept {
     detail::set_flags(left, 0, detail::task_installed);
-    frame& inside = innermost();
-    if (inside.depth != 0) --inside.depth;
+    remove_task(inside);
     detail::restore(left.before);
 }
 
 // Its code ran where nothing needed its context: nothing recorded then, and neither it nor its thread
 // carried attributes. What is carried now is its own.
-void install_late(tracked_task& running) noexcept {
+void install_late(tracked_task& running, frame& inside) noexcept {
     running.before = detail::current_resumer();
     running.before.carried = detail::carried_session(running.before.carried);
     drop_carried(running.carried);
     running.carried = retain_carried(this_thread.carried);
     detail::set_flags(running, detail::task_installed);
     detail::go_on_with(mark_here(running.task), running.carried, &running);
-    ++innermost().depth;
+    add_task(inside, false);
 }
 
 }  // namespace
 
 void spawn(tracked_task& spawned) noexcept {
-    frame& inside = innermost();
-    const purpose created = inside.created;
-    spawned.awaited = created.initiating && created.task != 0;
+    const innermost inside;
+    const purpose created = inside->whose;
+    spawned.awaited = created.is(purpose_initiating) && created.has_task();
     spawned.task = detail::new_task_id();
     spawned.carried = retain_carried(spawned.awaited ? created.carried : this_thread.carried);
     if (load_gate() == 0) return;
-    const std::uint32_t site = operation_site("", "co_spawn", here.suspending.location);
-    if (here.suspending.task != 0) end_suspension(site);
+    const bool suspends = inside->suspends();
+    const std::uint32_t site =
+        operation_site("", "co_spawn", suspends ? inside->begun.location : nullptr);
+    if (suspends) end_suspension(*inside, site);
     const std::uint64_t parent = spawned.awaited ? created.task : current_task();
     const std::uint64_t ticks = now();
     write_spawn(spawned.task, spawned.announced, ticks, site, 0, parent, spawned.carried);
@@ -66,123 +92,159 @@ void spawn(tracked_task& spawned) noexcept {
 
 namespace {
 
-constexpr std::uint8_t suspended_state = detail::task_started;
-constexpr std::uint8_t running_state = detail::task_started | detail::task_installed;
-
 // The task's code ran here until now: it leaves `inside`, and an operation that is created there is what it awaits.
-[[gnu::always_inline]] inline void leave(tracked_task& left, frame& inside,
-                                         std::uint64_t ticks) noexcept {
-    inside.created = {left.task, left.carried, ++left.serial, true, false, false};
-    --inside.depth;
+void leave(tracked_task& left, frame& inside, std::uint64_t ticks) noexcept {
+    inside.whose = {left.task, left.carried, purpose::make(++left.serial, purpose_initiating)};
+    inside.begun = {ticks, left.location, left.before, left.task, nullptr, nullptr, left.serial};
     detail::set_flags(left, 0, detail::task_installed);
-    suspension& begun = here.suspending;
-    begun.task = left.task;
-    begun.ticks = ticks;
-    begun.location = left.location;
-    begun.operation = nullptr;
-    begun.before.mark = left.before.mark;  // word by word, as they were stored
-    begun.before.carried = left.before.carried;
-    begun.before.frame = left.before.frame;
-    begun.serial = left.serial;
+    remove_task(inside);
+    inside.state |= frame_suspends;
 }
 
 [[gnu::noinline]] void suspend_any(tracked_task& suspended) noexcept {
     const bool finished = suspended.is(detail::task_finished);
     const bool runs = suspended.is(detail::task_started) && !finished;
-    if (runs && load_gate() != 0) settle();
-    frame& inside = innermost();
+    const innermost inside;
+    if (runs && load_gate() != 0) settle(*inside);
     if (suspended.task == 0) suspended.task = detail::new_task_id();
-    if (runs && !suspended.is(detail::task_installed)) install_late(suspended);
+    if (runs && !suspended.is(detail::task_installed)) install_late(suspended, *inside);
     if (runs) keep_carried(suspended.carried, this_thread.carried);
-    copy_awaiting(here.before, inside.created, here.suspending);
-    here.await_begins = await_start::nested;
+    inside->before.whose = inside->whose;
+    inside->before.suspends = inside->suspends();
+    if (inside->before.suspends) inside->before.begun = inside->begun;
+    inside->state = (inside->state & ~std::uint32_t{frame_begins}) | frame_begins_nested;
     if (finished) {
-        inside.created.back = true;
+        inside->whose.which |= purpose::make(0, purpose_back);
     } else if (!runs) {
-        inside.created = {suspended.task, suspended.carried, ++suspended.serial, true, false,
-                          false};
+        inside->whose = {suspended.task, suspended.carried,
+                         purpose::make(++suspended.serial, purpose_initiating)};
     } else {
         const bool recording = load_gate() != 0;
         const std::uint64_t ticks = recording ? now() : 0;
         if (recording && !detail::knows(suspended.announced)) reserve_for(suspended);
-        leave(suspended, inside, ticks);
+        leave(suspended, *inside, ticks);
     }
 }
 
+// Of a task that is suspended; while it runs, task_installed beside them.
+constexpr std::uint8_t suspended_flags =
+    detail::task_any_frame | detail::task_known | detail::task_started;
+
 // Resumed by whoever completed what it awaits?
-bool is_woken(const purpose& created, const tracked_task& resumed) noexcept {
-    return created.task == resumed.task && created.serial == resumed.serial;
+bool is_woken(const purpose& whose, const tracked_task& resumed) noexcept {
+    return whose.which != 0 && whose.task == resumed.task && whose.serial() == resumed.serial;
 }
 
 [[gnu::noinline]] void resume_any(tracked_task& resumed) noexcept {
-    frame& inside = innermost();
-    if (here.suspending.task != 0 && takes_back(resumed, inside)) return;
-    if (load_gate() != 0) settle();
+    const innermost inside;
+    if (inside->suspends() && takes_back(resumed, *inside)) return;
+    if (load_gate() != 0) settle(*inside);
     if (resumed.task == 0) resumed.task = detail::new_task_id();
-    const purpose& created = inside.created;
-    const bool woken = is_woken(created, resumed);
-    const bool known = woken || created.back;
-    enter(resumed, known ? inside.wake : 0, known ? inside.waker : 0,
-          woken && created.ready ? trace::resume_ready : 0U);
-    inside.created = {};
-    inside.wake = inside.waker = 0;
-    ++inside.depth;
+    const purpose& whose = inside->whose;
+    const bool woken = is_woken(whose, resumed);
+    const bool known = woken || whose.is(purpose_back);
+    const bool plain = only_records(load_gate()) && resumed.carried == this_thread.carried &&
+                       detail::carried_attributes(resumed.carried) == 0;
+    enter(resumed, known ? inside->wake : 0, known ? inside->waker : 0,
+          woken && whose.is(purpose_ready) ? trace::resume_ready : 0U);
+    inside->whose = {};
+    inside->wake = inside->waker = 0;
+    add_task(*inside, plain);
 }
 
 }  // namespace
 
+// Does the task run, as the only one in a handler's invocation that is in the middle of nothing else?
 void suspend(tracked_task& suspended) noexcept {
-    frame* const inside = here.inner;
-    if (inside == nullptr || inside->created.task != 0 || inside->created.back ||
-        !is_plain(suspended, running_state)) [[unlikely]]
+    frame* const inside = this_thread.invocation;
+    if (inside == nullptr || inside->state != (frame_task | frame_plain_task) ||
+        inside->whose.which != 0 || this_thread.frame != &suspended || !detail::is_plain(suspended))
+        [[unlikely]]
         return suspend_any(suspended);
-    here.await_begins = await_start::plain;
-    leave(suspended, *inside, detail::counter_ticks());
+    inside->state = frame_begins | frame_suspends_plain;
+    inside->begun.ticks = detail::counter_ticks();
+    inside->begun.location = suspended.location;
+    inside->begun.before.mark = suspended.before.mark;
+    inside->begun.before.frame = suspended.before.frame;
+    inside->whose.task = suspended.task;
+    inside->whose.carried = suspended.carried;
+    inside->whose.which = purpose::make(++suspended.serial, purpose_initiating);
+    suspended.flags = suspended_flags;
 }
 
-void resume(tracked_task& resumed) noexcept {
-    frame* const inside = here.inner;
+namespace {
+
+// Records the resumption in a place that was taken for it, and lets the task run. `tag`: what its record says.
+[[gnu::always_inline]] inline void run_resumed(tracked_task& resumed, frame& inside, char* at,
+                                               std::uint64_t ticks, std::uint64_t tag) noexcept {
+    const std::uint64_t task = resumed.task;
+    const std::uint64_t mark = this_thread.mark;
+    fill_record(at, ticks, tag, task, task_of(mark));
+    inside.whose.which = 0;
+    inside.state = frame_task | frame_plain_task;
+    resumed.before.mark = mark;
+    resumed.before.carried = resumed.carried;
+    resumed.before.frame = this_thread.frame;
+    resumed.flags = suspended_flags | detail::task_installed;
+    this_thread.mark = task << trace::mark_thread_bits | (mark & detail::mark_thread_mask);
+    this_thread.frame = &resumed;
+}
+
+// The same with a record of its wake before it.
+[[gnu::noinline]] void resume_woken(tracked_task& resumed, frame& inside,
+                                    std::uint64_t tag) noexcept {
     char* at = nullptr;
-    if (inside == nullptr || !is_plain(resumed, suspended_state) ||
-        !is_woken(inside->created, resumed) ||
-        !find_place(at, inside->wake != 0 ? 2 * long_record_bytes : long_record_bytes)) [[unlikely]]
+    if (!find_place(at, 2 * long_record_bytes)) [[unlikely]]
         return resume_any(resumed);
     const std::uint64_t ticks = detail::counter_ticks();
-    if (inside->wake != 0) {
-        fill_wake(at, inside->wake, inside->waker, resumed.task);
-        inside->wake = 0;
-        at += long_record_bytes;
-    }
-    const std::uint32_t flags = inside->created.ready ? trace::resume_ready : 0U;
-    fill_record(at, ticks, make_tag(record_kind::resume, 0, flags), resumed.task,
-                task_of(this_thread.mark));
-    inside->created = {};
-    ++inside->depth;
-    resumed.before = detail::current_resumer();
-    detail::set_flags(resumed, detail::task_installed);
-    detail::run_on(resumed.task << trace::mark_thread_bits, &resumed);
+    fill_wake(at, inside.wake, inside.waker, resumed.task);
+    inside.wake = 0;
+    run_resumed(resumed, inside, at + long_record_bytes, ticks, tag);
+}
+
+}  // namespace
+
+// Is the task suspended, and resumed in the invocation of the operation that it awaits?
+void resume(tracked_task& resumed) noexcept {
+    constexpr std::uint64_t either = purpose::make(0, purpose_ready);
+    constexpr std::uint64_t tag = make_tag(record_kind::resume, 0, 0);
+    static_assert(make_tag(record_kind::resume, 0, trace::resume_ready) == (tag | either));
+    frame* const inside = this_thread.invocation;
+    if (inside == nullptr || inside->state != frame_idle || inside->whose.task != resumed.task)
+        [[unlikely]]
+        return resume_any(resumed);
+    const std::uint64_t differs = inside->whose.which ^ purpose::make(resumed.serial, purpose_step);
+    if ((differs & ~either) != 0 || resumed.flags != suspended_flags ||
+        !no_more_than_records(load_gate()) || !detail::knows(resumed.announced) ||
+        resumed.carried != this_thread.carried) [[unlikely]]
+        return resume_any(resumed);
+    if (inside->wake != 0) return resume_woken(resumed, *inside, tag | differs);
+    char* at = nullptr;
+    if (!find_long_place(at)) [[unlikely]]
+        return resume_any(resumed);
+    run_resumed(resumed, *inside, at, detail::counter_ticks(), tag | differs);
 }
 
 void finish(tracked_task& finished, bool failed) noexcept {
-    settle();
-    frame& inside = innermost();
+    const innermost inside;
+    settle(*inside);
     detail::set_flags(finished, detail::task_finished);
     const std::uint64_t ticks = now();
-    inside.created = {};
-    inside.created.back = finished.awaited;
-    inside.wake = finished.awaited ? ticks : 0;
-    inside.waker = finished.awaited ? mark_here(finished.task) : 0;
+    inside->whose = {0, 0, purpose::make(0, finished.awaited ? purpose_back : 0U)};
+    inside->wake = finished.awaited ? ticks : 0;
+    inside->waker = finished.awaited ? mark_here(finished.task) : 0;
     const bool ran = finished.is(detail::task_installed);
     if (load_gate() != 0)
         record_finish(finished, ticks, failed ? trace::finish_exception : 0U,
                       task_of(ran ? finished.before.mark : this_thread.mark));
-    if (ran) give_back_thread(finished);
+    if (ran) give_back_thread(finished, *inside);
     drop_carried(finished.carried);
 }
 
 void destroy(tracked_task& gone) noexcept {
     if (gone.is(detail::task_finished)) return;
-    settle();
+    const innermost inside;
+    settle(*inside);
     detail::set_flags(gone, detail::task_finished);
     const bool ran = gone.is(detail::task_installed);
     if (load_gate() != 0)
@@ -190,44 +252,50 @@ void destroy(tracked_task& gone) noexcept {
                       gone.is(detail::task_started) ? trace::finish_destroyed
                                                     : trace::finish_cancelled,
                       task_of(ran ? gone.before.mark : this_thread.mark));
-    if (ran) give_back_thread(gone);
+    if (ran) give_back_thread(gone, *inside);
     drop_carried(gone.carried);
 }
 
 purpose current_await() noexcept {
-    const frame& inside = innermost();
-    const bool awaits = inside.created.initiating || inside.depth == 0;
-    return awaits && (here.inner != nullptr || here.starting != 0) ? inside.created : purpose{};
+    const innermost inside;
+    const bool awaits = inside->whose.is(purpose_initiating) || !inside->runs_task();
+    const bool told = !inside->is(frame_outermost) || inside->starting != 0;
+    return awaits && told ? inside->whose : purpose{};
 }
 
-await_step::await_step(const purpose& of) noexcept : before_(innermost().created) {
-    innermost().created = {of.task, of.carried, of.serial, false, false, false};
-    ++here.starting;
+await_step::await_step(const purpose& of) noexcept {
+    const innermost inside;
+    const bool carries = detail::carried_attributes(of.carried) != 0;
+    before_ = inside->whose;
+    inside->whose = {of.task, of.carried,
+                     purpose::make(of.serial(), carries ? purpose_carrying : purpose_step)};
+    ++inside->starting;
 }
 
 await_step::~await_step() {
-    --here.starting;
-    innermost().created = before_;
+    const innermost inside;
+    --inside->starting;
+    inside->whose = before_;
 }
 
-void settle_suspension() noexcept {
-    const suspension& ended = here.suspending;
-    if (load_gate() == 0) return end_suspension(0);
-    end_suspension(ended.operation == nullptr
-                       ? operation_site("", "co_await", ended.location)
-                       : operation_site(ended.type, ended.operation, ended.location));
+void settle_suspension(frame& inside) noexcept {
+    if (inside.is(frame_suspends_plain)) spell_out(inside);
+    const suspension& ended = inside.begun;
+    if (load_gate() == 0) return end_suspension(inside, 0);
+    end_suspension(inside, ended.operation == nullptr
+                               ? operation_site("", "co_await", ended.location)
+                               : operation_site(ended.type, ended.operation, ended.location));
 }
 
-void end_suspension(std::uint32_t site) noexcept {
-    suspension& ended = here.suspending;
-    const std::uint64_t task = ended.task;
-    ended.task = 0;
+void end_suspension(frame& inside, std::uint32_t site) noexcept {
+    inside.state &= ~std::uint32_t{frame_suspends};
+    const suspension& ended = inside.begun;
     const std::int32_t gate = load_gate();
     if (gate != 0 && ended.ticks != 0)
         if (char* at = reserve())
-            write_record(at, ended.ticks, make_tag(record_kind::suspend, site, 0), task,
+            write_record(at, ended.ticks, make_tag(record_kind::suspend, site, 0), ended.task,
                          task_of(ended.before.mark));
-    if (may_track(gate)) show_suspended(task, site);
+    if (may_track(gate)) show_suspended(ended.task, site);
     detail::restore(ended.before);
 }
 
@@ -287,7 +355,8 @@ namespace {
     site* where = intern_operation(type, operation, location);
     const operation_facts found{where == nullptr ? 0 : site_id(*where), is_executor_work(operation),
                                 std::string_view(type) == "deadline_timer"};
-    recent_operations::keep(type, operation, location, found);
+    if (scheduler_seen.load(std::memory_order_relaxed))
+        recent_operations::keep(type, operation, location, found);
     return found;
 }
 
@@ -304,11 +373,23 @@ operation_facts facts_of(const char* type, const char* operation, const void* lo
 
 namespace coroscope::detail {
 
+// The outermost frame is the thread's; a stack that is in none of its handlers says so.
 void swap_stack_place(stack_place& place) noexcept {
     asio::settle();
-    void* const before = asio::here.inner;
-    asio::here.inner = static_cast<asio::frame*>(place.words[0]);
-    place.words[0] = before;
+    asio::frame* const before = this_thread.invocation;
+    const bool outside = before == nullptr || before->is(asio::frame_outermost);
+    this_thread.invocation = static_cast<asio::frame*>(place.words[0]);
+    place.words[0] = outside ? nullptr : before;
 }
 
 }  // namespace coroscope::detail
+
+namespace coroscope::runtime {
+
+void drop_outermost(thread_record& record) noexcept {
+    if (this_thread.invocation == record.outermost) this_thread.invocation = nullptr;
+    delete record.outermost;
+    record.outermost = nullptr;
+}
+
+}  // namespace coroscope::runtime

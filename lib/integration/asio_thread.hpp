@@ -12,31 +12,69 @@
 #include "../runtime/live_transitions.hpp"
 #include "../runtime/recorder.hpp"
 
+namespace coroscope::runtime {
+
+/// A thread's outermost frame, made when first needed; its record frees it.
+struct outermost_frame : detail::handler_frame, own_memory {};
+
+}  // namespace coroscope::runtime
+
 namespace coroscope::asio {
 
 using namespace runtime;
 using detail::load_gate;
 
-struct thread_asio {
-    frame outermost;         ///< stands for what runs in no handler
-    frame* inner = nullptr;  ///< the innermost invocation; null: the outermost frame
-    suspension suspending{};
-    awaiting before{};           ///< what it was before the await that begins, where that is nested
-    std::uint32_t starting = 0;  ///< locations in which a nested await is being started
-    await_start await_begins =
-        await_start::none;  ///< no location or operation of it has been seen yet
+/// What a suspension that began the short way left out.
+void spell_out(frame& inside) noexcept;
+
+/// A task runs in the frame from here on, one more than before. `plain`: as frame_plain_task says.
+inline void add_task(frame& inside, bool plain) noexcept {
+    if (!inside.runs_task())
+        inside.state = (inside.state & ~std::uint32_t{frame_plain_task}) |
+                       (plain ? std::uint32_t{frame_plain_task} : 0U);
+    inside.state += frame_task;
+}
+inline void remove_task(frame& inside) noexcept {
+    if (inside.runs_task()) inside.state -= frame_task;
+    if (!inside.runs_task()) inside.state &= ~std::uint32_t{frame_plain_task};
+}
+
+/// The innermost frame of this thread, with all of its suspension spelt out. Where none can be had, because the thread
+/// has left already or memory is short, a stand-in that is forgotten with the block: a suspension that has begun in it
+/// is told of at its end.
+class innermost {
+public:
+    innermost() noexcept
+        : at_(this_thread.invocation != nullptr ? this_thread.invocation : find_outermost()) {
+        if (at_->is(frame_suspends_plain)) [[unlikely]]
+            spell_out(*at_);
+    }
+    ~innermost() {
+        if (at_ == &stand_in_) [[unlikely]]
+            forget();
+    }
+    innermost(const innermost&) = delete;
+    innermost& operator=(const innermost&) = delete;
+
+    frame& operator*() const noexcept { return *at_; }
+    frame* operator->() const noexcept { return at_; }
+
+private:
+    frame* find_outermost() noexcept;
+    void forget() noexcept;
+
+    union {
+        frame stand_in_;  ///< made by find_outermost()
+    };
+    frame* at_;
 };
-static_assert(sizeof(thread_asio) <= 320, "initial-exec thread-locals must stay small");
-extern __thread thread_asio here __attribute__((tls_model("initial-exec")));
 
-inline frame& innermost() noexcept { return here.inner == nullptr ? here.outermost : *here.inner; }
-
-/// Copies what a thread does for an await; of a suspension that is none nothing but that.
-inline void copy_awaiting(awaiting& to, const purpose& created, const suspension& begun) noexcept {
-    to.created = created;
-    to.suspending.task = begun.task;
-    if (begun.task != 0) [[unlikely]]
-        to.suspending = begun;
+/// Copies what a frame does for an await; of a suspension that is none nothing but that.
+inline void copy_awaiting(awaiting& to, const awaiting& from) noexcept {
+    to.whose = from.whose;
+    to.suspends = from.suspends;
+    if (from.suspends) [[unlikely]]
+        to.begun = from.begun;
 }
 
 inline std::uint64_t current_task() noexcept { return task_of(this_thread.mark); }
@@ -50,12 +88,6 @@ inline std::uint64_t mark_here(std::uint64_t task) noexcept {
 void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t ticks,
                  std::uint32_t site, std::uint32_t flags, std::uint64_t parent,
                  std::uint64_t carried) noexcept;
-
-/// May this transition of the task go the short way? `before`: its flags, which tell whether it runs.
-inline bool is_plain(const tracked_task& task, unsigned before) noexcept {
-    constexpr unsigned mask = detail::task_started | detail::task_installed | detail::task_finished;
-    return (task.flags & mask) == before && detail::is_plain(task) && here.suspending.task == 0;
-}
 
 /// A place for records about a task; one that is older than the session is announced first.
 inline char* reserve_for(tracked_task& about) noexcept {
@@ -82,14 +114,18 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker,
 void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags,
                    std::uint64_t next) noexcept;
 
-/// The suspension that has begun is of this site. Its thread goes on with what it did before.
-void end_suspension(std::uint32_t site) noexcept;
+/// The suspension that has begun there is of this site. Its thread goes on with what it did before.
+void end_suspension(frame& inside, std::uint32_t site) noexcept;
 
-/// The same by the operation that seems to be awaited, if any.
-void settle_suspension() noexcept;
+/// The same by the operation that seems to be awaited.
+void settle_suspension(frame& inside) noexcept;
+inline void settle(frame& inside) noexcept {
+    if (inside.suspends()) [[unlikely]]
+        settle_suspension(inside);
+}
+/// The same in whatever frame is the innermost. One that nobody has asked for is in the middle of nothing.
 inline void settle() noexcept {
-    if (here.suspending.task != 0) [[unlikely]]
-        settle_suspension();
+    if (this_thread.invocation != nullptr) settle(*this_thread.invocation);
 }
 
 }  // namespace coroscope::asio

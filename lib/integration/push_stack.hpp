@@ -5,12 +5,16 @@
 // pushed it, when it has ended and nothing is open above it: a range that ended elsewhere, or before those in it,
 // is popped late, and nobody else's in its place.
 
+#include <pthread.h>
+
 #include <atomic>
+#include <new>
 #include <utility>
 
 namespace coroscope {
 
-/// `Tool` has a static pop(). Its thread-local part needs no destructor: scopes end in those of others, too.
+/// `Tool` has a static pop(). A thread's stack is found by a key without a destructor: scopes end in destructors of
+/// others, too, and a library's thread-local variables are scarce.
 template <class Tool>
 class push_stack {
 public:
@@ -26,8 +30,10 @@ public:
     static entry& push() {
         auto* added = new entry;
         settle();
-        added->below_ = std::exchange(top, added);
-        return *added;
+        added->below_ = top();
+        if (set_top(added)) return *added;
+        delete added;
+        throw std::bad_alloc();
     }
 
     /// On any thread.
@@ -39,9 +45,11 @@ public:
 
 private:
     static void settle() noexcept {
-        while (top != nullptr && top->ended_.load(std::memory_order_relaxed)) {
+        entry* at = top();
+        while (at != nullptr && at->ended_.load(std::memory_order_relaxed)) {
             Tool::pop();
-            release(*std::exchange(top, top->below_));
+            set_top(at->below_);
+            release(*std::exchange(at, at->below_));
         }
     }
     static void release(entry& of) noexcept {
@@ -49,7 +57,20 @@ private:
             delete &of;  // pairs with itself
     }
 
-    static inline thread_local constinit entry* top = nullptr;
+    struct thread_key {
+        pthread_key_t key = 0;
+        bool made = pthread_key_create(&key, nullptr) == 0;
+    };
+    static const thread_key& stacks() noexcept {
+        static const thread_key made;
+        return made;
+    }
+    static entry* top() noexcept {
+        return stacks().made ? static_cast<entry*>(pthread_getspecific(stacks().key)) : nullptr;
+    }
+    static bool set_top(entry* to) noexcept {
+        return stacks().made && pthread_setspecific(stacks().key, to) == 0;
+    }
 };
 
 }  // namespace coroscope

@@ -59,7 +59,13 @@ constinit std::uint64_t forgotten_serial = 0;  // the last one when detection wa
 
 constinit std::mutex handlers_mutex;
 constinit anomaly_detection* newest_detection = nullptr;
-constinit thread_local bool in_handler = false;
+constinit std::atomic<const void*> calling_thread{
+    nullptr};  // whose handler runs, by its state's address
+
+// Is this called by a handler? The lock is held then.
+bool in_handler() noexcept {
+    return calling_thread.load(std::memory_order_relaxed) == &this_thread;
+}
 
 bool detecting() noexcept { return detections.load(std::memory_order_relaxed) != 0; }
 
@@ -194,7 +200,7 @@ public:
     // A handler may fail, or end its detection: its thread has the lock already.
     class lock {
     public:
-        lock() noexcept : taken_(!in_handler) {
+        lock() noexcept : taken_(!in_handler()) {
             if (taken_) handlers_mutex.lock();
         }
         ~lock() {
@@ -223,13 +229,13 @@ public:
         const anomaly_detection* at = newest_detection;
         while (at != nullptr && at->handler_ == nullptr) at = at->older_;
         if (at == nullptr) return print(message);
-        const bool nested = in_handler;
-        in_handler = true;
+        const bool nested = in_handler();
+        calling_thread.store(&this_thread, std::memory_order_relaxed);
         try {
             at->handler_(found, at->data_);
         } catch (...) {
         }
-        in_handler = nested;
+        if (!nested) calling_thread.store(nullptr, std::memory_order_relaxed);
     }
 };
 
@@ -379,12 +385,12 @@ void detect_anomalies_for_good() noexcept {
 }
 
 void lock_failures() noexcept {
-    if (!in_handler) handlers_mutex.lock();
+    if (!in_handler()) handlers_mutex.lock();
     failures_mutex.lock();
 }
 void unlock_failures() noexcept {
     failures_mutex.unlock();
-    if (!in_handler) handlers_mutex.unlock();
+    if (!in_handler()) handlers_mutex.unlock();
 }
 
 }  // namespace coroscope::runtime

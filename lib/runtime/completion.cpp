@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include <coroscope/detail/task_state.hpp>
 
 #include "recorder.hpp"
@@ -12,40 +15,59 @@ namespace coroscope {
 namespace {
 
 // Thread-specific data is destroyed in rounds, after the thread-local objects. In the first the standard
-// library makes ready what was to be ready at the thread's exit; we come back in the second.
+// library makes ready what was to be ready at the thread's exit; we come back in the second, which the lowest
+// bit of the data tells. The rest of the data is the newest of what waits for that.
 constinit pthread_key_t exit_key = 0;
-constinit __thread detail::completion* newest_at_exit = nullptr;
-constinit __thread bool second_round = false;
+constinit std::atomic<bool> has_exit_key{false};
+constexpr std::uintptr_t second_round = 1;
+
+std::uintptr_t exit_data() noexcept {
+    return reinterpret_cast<std::uintptr_t>(pthread_getspecific(exit_key));
+}
+bool set_exit_data(std::uintptr_t data) noexcept {
+    return pthread_setspecific(exit_key, reinterpret_cast<void*>(data)) == 0;
+}
+detail::completion* newest_of(std::uintptr_t data) noexcept {
+    return reinterpret_cast<detail::completion*>(data & ~second_round);
+}
 
 void on_thread_exit(void* data) noexcept {
-    if (!second_round) {
-        second_round = true;
-        pthread_setspecific(exit_key, data);
-        return;
-    }
-    while (newest_at_exit != nullptr) {
-        const detail::completion_ptr completed(newest_at_exit);
-        newest_at_exit = completed->next_at_exit;
+    auto left = reinterpret_cast<std::uintptr_t>(data);
+    if ((left & second_round) == 0 && set_exit_data(left | second_round)) return;
+    detail::completion* newest = newest_of(left);
+    while (newest != nullptr) {
+        const detail::completion_ptr completed(newest);
+        newest = completed->next_at_exit;
         completed->after.close();
+        if (newest != nullptr) continue;
+        newest = newest_of(exit_data());  // what came in between
+        set_exit_data(0);
     }
 }
 
-bool exit_key_made() noexcept {
+bool make_exit_key() noexcept {
     static const bool made = pthread_key_create(&exit_key, on_thread_exit) == 0;
+    if (made) has_exit_key.store(true, std::memory_order_release);
     return made;
 }
 
 }  // namespace
 
-bool runtime::resumes_at_exit() noexcept { return newest_at_exit != nullptr; }
+bool runtime::resumes_at_exit() noexcept {
+    return has_exit_key.load(std::memory_order_acquire) &&
+           exit_data() != 0;  // pairs with its making
+}
 
 namespace detail {
 
 void close_at_thread_exit(completion_ptr completed) noexcept {
     // Without a key, which is without memory, who awaits it is told when the last holder goes.
-    if (!exit_key_made() || pthread_setspecific(exit_key, &newest_at_exit) != 0) return;
-    completed->next_at_exit = newest_at_exit;
-    newest_at_exit = completed.detach();
+    if (!make_exit_key()) return;
+    const std::uintptr_t before = exit_data();
+    const auto added = reinterpret_cast<std::uintptr_t>(completed.get());
+    if (!set_exit_data(added | (before & second_round))) return;
+    completed->next_at_exit = newest_of(before);
+    completed.detach();
 }
 
 void waiting_coroutine::call(callback& self) noexcept {

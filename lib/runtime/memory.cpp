@@ -7,17 +7,11 @@ namespace coroscope::detail {
 
 using namespace runtime;
 
-namespace {
-
-// A report is made inside an allocator: what it runs into must not report again.
-constinit __thread bool reporting __attribute__((tls_model("initial-exec"))) = false;
-
-}  // namespace
-
 void record_memory(memory_report what, const void* address, std::size_t bytes,
                    const memory_totals& totals) noexcept {
-    if (reporting) return;
-    reporting = true;
+    // A report is made inside an allocator: what it runs into must not report again.
+    if (this_thread.reporting) return;
+    this_thread.reporting = true;
     if (register_thread(this_thread) != nullptr && wants(trace::feature_memory)) {
         const std::uint64_t ticks = now();
         if (char* at = reserve()) {
@@ -30,7 +24,7 @@ void record_memory(memory_report what, const void* address, std::size_t bytes,
             publish_tag(at, make_tag(record_kind::memory, 0, static_cast<std::uint64_t>(what)));
         }
     }
-    reporting = false;
+    this_thread.reporting = false;
 }
 
 }  // namespace coroscope::detail

@@ -62,6 +62,7 @@ void on_thread_exit(void* data) noexcept {
     thread_state& thread = *record.state;
     leave_all_sessions(record);
     drop_observer_cache(record);
+    drop_outermost(record);
     take_signal_stack(record);
     const std::lock_guard lock(mutex);
     thread.cursor = nullptr;

@@ -25,6 +25,7 @@
 namespace coroscope::runtime {
 
 struct observer_cache;
+struct outermost_frame;
 
 /// What a thread has in one session. Touched by its thread; `generation` is read by others.
 struct binding {
@@ -59,6 +60,8 @@ struct thread_record : runtime::own_memory {
     void* signal_stack = nullptr;         ///< crash_report.hpp
     runtime::observer_cache* observers =
         nullptr;  ///< what sees this thread's scopes; made when first needed
+    runtime::outermost_frame* outermost =
+        nullptr;  ///< what the thread does for Asio outside of handlers; made when first needed
 };
 
 }  // namespace coroscope::detail
@@ -73,6 +76,9 @@ thread_record* first_thread() noexcept;  ///< under the lock
 
 /// The thread's record, made if need be; null when it has left already or memory is short.
 thread_record* register_thread(thread_state& thread) noexcept;
+
+/// Frees what the calling thread, which ends, kept for Asio.
+void drop_outermost(thread_record& record) noexcept;
 
 /// The bits beside gate_local or gate_global that a session asks for.
 std::int32_t session_gate(const session& recording) noexcept;

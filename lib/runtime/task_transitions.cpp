@@ -175,15 +175,6 @@ template <auto General, class... Arguments>
     this_thread.frame = nullptr;
 }
 
-// A place for a record of 32 bytes. Asks for the memory that comes some records later: the processor begins to fetch it by
-// itself only where it sees a stream.
-constexpr std::uint64_t fetched_ahead = 512;
-[[gnu::always_inline]] inline bool find_long_place(char*& place) noexcept {
-    const bool found = find_place(place, long_record_bytes);
-    __builtin_prefetch(place + fetched_ahead, 1);
-    return found;
-}
-
 template <bool Started>
 [[gnu::always_inline]] inline void spawn(task_state& task) noexcept {
     std::uint32_t site = 0;

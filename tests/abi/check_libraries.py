@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a program gets with a shared library of Coroscope: no library that it has no use for, and no
-symbol that is nobody's business.
+"""What a program gets with a shared library of Coroscope: no library that it has no use for, no symbol that is
+nobody's business, and no more thread-local state than fits when the library is opened late.
 
 Takes the built libraries. Each may need the C and C++ libraries and what is named here.
 """
@@ -28,6 +28,9 @@ EXPORTED = {
     "libcoroscope": re.compile(rf"{OURS.pattern}|coroscope_live_root$"),
     "libcoroscope-memory-hook": REPLACED,
 }
+
+# The C library keeps some 512 bytes for all initial-exec variables of what is opened after the program's start.
+MOST_THREAD_LOCAL_BYTES = 128
 
 
 def stem(name):
@@ -57,13 +60,23 @@ def exported_too_much(library):
             yield f"{library.name} exports {each}; lib/exports.map says what may be"
 
 
+def thread_local_too_much(library):
+    listed = output_of("readelf", "--program-headers", "--wide", library)
+    # TLS, offset, virtual and physical address, bytes in the file, bytes in memory
+    for segment in re.findall(r"^ *TLS +\S+ +\S+ +\S+ +\S+ +(0x\w+)", listed, re.MULTILINE):
+        size = int(segment, 16)
+        if size > MOST_THREAD_LOCAL_BYTES:
+            yield (f"{library.name} has {size} bytes of thread-local variables, of which {MOST_THREAD_LOCAL_BYTES} are "
+                   "allowed: keep them behind the thread's record, or under a pthread key")
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("libraries", type=pathlib.Path, nargs="+")
     given = arguments.parse_args()
     complaints = [line for library in given.libraries
-                  for check in (needed_too_much, exported_too_much) for line in check(library)]
-    print("\n".join(complaints) or f"{len(given.libraries)} libraries need and export what they should")
+                  for check in (needed_too_much, exported_too_much, thread_local_too_much) for line in check(library)]
+    print("\n".join(complaints) or f"{len(given.libraries)} libraries need, export and keep per thread what they should")
     return 1 if complaints else 0
 
 

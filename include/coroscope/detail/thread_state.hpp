@@ -17,6 +17,7 @@
 namespace coroscope::detail {
 
 struct fiber_state;
+struct handler_frame;
 struct task_state;
 struct thread_record;
 
@@ -52,6 +53,8 @@ struct thread_state {
     std::uint64_t next_task = 0;        ///< next free id of the thread's block; a block ends at a multiple
     std::uint64_t carried = 0;          ///< the current context's session | attributes << 32
     fiber_state* fiber = nullptr;       ///< the fiber whose stack the thread runs
+    handler_frame* invocation = nullptr;  ///< the innermost of Asio's handlers that runs on that stack
+    bool reporting = false;             ///< an allocation is being reported: what that runs into is not
 };
 static_assert(sizeof(thread_state) <= 128, "initial-exec thread-locals must stay small");
 

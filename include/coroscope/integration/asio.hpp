@@ -32,27 +32,6 @@ namespace coroscope::asio {
 extern "C" [[gnu::used, gnu::visibility("default")]] inline const char coroscope_asio_tracked = 1;
 #endif
 
-/// What an operation is to the tasks.
-enum class role : std::uint8_t {
-    untracked,  ///< nobody saw its creation
-    handler,    ///< its handler is a task of its own
-    await,      ///< a coroutine awaits it
-    turn,       ///< the same, and that waits only for its turn: it was ready when it suspended
-    back,       ///< carries a finished co_spawn's result to whoever awaits it
-};
-
-/// What follows an operation from its creation to its handler. Set as a whole when its creation is seen; until then
-/// it has nothing but a role.
-struct operation_state {
-    std::uint64_t task;     ///< id: of the handler's own task, or of the one that awaits it
-    std::uint64_t wake;     ///< ticks when it became ready, 0 where nobody saw that
-    std::uint64_t waker;    ///< mark of whoever made it ready
-    std::uint64_t carried;  ///< session and attributes for its handler (counted)
-    std::uint32_t serial;   ///< which of the task's awaits it belongs to
-    std::uint16_t announced;
-    asio::role role = asio::role::untracked;
-};
-
 /// Base of each of Asio's operations. Touched by whoever holds the operation.
 class tracked_handler {
 protected:
@@ -65,21 +44,17 @@ public:
     operation_state state_;  ///< read by the runtime only
 };
 
-/// One invocation of a handler on a thread's stack. They nest.
-struct frame {
-    purpose created{};
-    frame* outer = nullptr;
-    std::uint64_t wake = 0;   ///< ticks: how whoever goes on in it became ready; 0: nobody saw it
-    std::uint64_t waker = 0;  ///< mark
-    std::uint32_t depth = 0;  ///< tasks that run in it, one in another
-};
-
-/// Around the completion of one operation: constructed when it completes or is destroyed.
+/// Around the completion of one operation: constructed when it completes or is destroyed. The short way is that of an
+/// operation that somebody awaits, without attributes.
 class completion {
 public:
     // Where nothing is active only the stage is touched.
     explicit completion(const tracked_handler& handler) noexcept {
-        if (handler.state_.role != role::untracked || is_active()) take(handler.state_);
+        const purpose& whose = handler.state_.whose;
+        if (whose.is(purpose_step | purpose_back))
+            take_plain(handler.state_);
+        else if (whose.which != 0 || is_active())
+            take(handler.state_);
     }
     ~completion() {
         if (stage_ != stage::absent) drop();
@@ -89,35 +64,60 @@ public:
 
     template <class... Results>
     void invocation_begin(const Results&...) noexcept {
-        if (stage_ != stage::absent) begin();
+        if (stage_ != stage::absent && !(stage_ == stage::plain && push_plain())) begin();
     }
     void invocation_end() noexcept {
-        if (stage_ != stage::absent) end();
+        if (stage_ != stage::absent && !(stage_ == stage::plain_began && pop_plain())) end();
     }
 
 private:
-    enum class stage : std::uint8_t { absent, taken, began };
+    enum class stage : std::uint8_t { absent, plain, plain_began, taken, began };
 
     COROSCOPE_API COROSCOPE_NO_PLT void take(const operation_state& operation) noexcept;
-    COROSCOPE_API COROSCOPE_NO_PLT void begin() noexcept;
-    COROSCOPE_API COROSCOPE_NO_PLT void end() noexcept;
+    COROSCOPE_API void begin() noexcept;
+    COROSCOPE_API void end() noexcept;
     COROSCOPE_API void drop() noexcept;
-
-    void take_handler(const operation_state& operation) noexcept;
-    bool is_plain() const noexcept;
-    void push() noexcept;
-    void pop() noexcept;
-    void begin_any() noexcept;
     void end_any(bool failed) noexcept;
 
+    // Word by word: read as one vector they would wait for the words as which they were stored.
+    void take_plain(const operation_state& operation) noexcept {
+        const auto word = [](const std::uint64_t& of) {
+            return __atomic_load_n(&of, __ATOMIC_RELAXED);
+        };
+        stage_ = stage::plain;
+        frame_.whose.task = word(operation.whose.task);
+        frame_.whose.carried = 0;
+        frame_.whose.which = word(operation.whose.which);
+        frame_.wake = word(operation.wake);
+        frame_.waker = word(operation.waker);
+        frame_.state = frame_idle;
+        frame_.starting = 0;
+    }
+    COROSCOPE_CONTEXT_SWITCH bool push_plain() noexcept {
+        frame* const outer = detail::this_thread.invocation;
+        if (outer != nullptr && (outer->suspends() || outer->is(frame_outermost))) [[unlikely]]
+            return false;
+        frame_.outer = outer;
+        detail::this_thread.invocation = &frame_;
+        stage_ = stage::plain_began;
+        return true;
+    }
+    COROSCOPE_CONTEXT_SWITCH bool pop_plain() noexcept {
+        if (frame_.suspends()) [[unlikely]]
+            return false;
+        detail::this_thread.invocation = frame_.outer;
+        stage_ = stage::absent;
+        return true;
+    }
+
     stage stage_ = stage::absent;
-    role role_;              ///< from here on set by take()
-    std::uint64_t carried_;  ///< what an operation that is awaited carries (counted)
+    bool handles_;  ///< a task runs its handler. From here on set by take()
     union {
         frame frame_;
     };
+    std::uint64_t carried_;  ///< what an operation that is awaited carries (counted)
     union {
-        tracked_task handler_;  ///< for role::handler
+        tracked_task handler_;  ///< where handles_
     };
     std::uint64_t carried_before_;  ///< of the thread, where carried_ has attributes
 };
@@ -139,7 +139,7 @@ void creation(Context&, tracked_handler& handler, const char* type, const void*,
 template <class Error, class... Results>
 void reactor_performed(tracked_handler& handler, const char*, const Error& error,
                        const Results&...) noexcept {
-    if (handler.state_.role != role::untracked && error.value() != EAGAIN)
+    if (handler.state_.whose.which != 0 && error.value() != EAGAIN)
         reactor_operation(handler.state_);
 }
 

@@ -83,8 +83,8 @@ public:
 
     bool await_ready() const noexcept { return inner_.await_ready(); }
     void await_suspend(std::coroutine_handle<Promise> caller) {
-        using frame = typename Promise::asio_frame;
-        inner_.await_suspend(std::coroutine_handle<frame>::from_promise(caller.promise()));
+        using asio_frame = typename Promise::asio_frame;
+        inner_.await_suspend(std::coroutine_handle<asio_frame>::from_promise(caller.promise()));
     }
     decltype(auto) await_resume() {
         const typename Promise::after_call guard(*promise_);
@@ -151,7 +151,7 @@ public:
                          std::source_location where = std::source_location::current()) {
         // An initiating function is Asio's own: the line that counts is that of the coroutine above.
         if constexpr (!is_initiation<Operand>())
-            if (is_active()) own_task().location = detail::location_address(where);
+            own_task().location = detail::location_address(where);
         return wrap(*this, static_cast<Operand&&>(operand));
     }
 
@@ -183,7 +183,7 @@ public:
     void enter() noexcept {
         tracked_task& own = own_task();
         if ((own.flags & (detail::task_installed | detail::task_finished)) != 0) return;
-        if (detail::needs_context(own))
+        if (detail::load_gate() != 0 || detail::needs_context(own))
             resume(own);
         else
             detail::set_flags(own, detail::task_started);
