@@ -5,6 +5,7 @@
 #include <coroscope/coroscope.hpp>
 
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "support/awaitables.hpp"
@@ -153,6 +154,39 @@ TEST_SUITE("scopes in coroutines") {
         const auto& inner = found.event("between pauses");
         CHECK(&found.trace.events[inner.parent] == &scope);
         CHECK(found.split(inner).running_ns == inner.end_ns - inner.start_ns);
+    }
+
+    TEST_CASE_TEMPLATE(
+        "a task from before the session is known by its site, and its scopes by its frame", Way,
+        foreign::declared, foreign::outside) {
+        slot into;
+        auto coroutine = two_pauses<Way>(into);
+        recording session;
+        coroutine.resume();
+        into.resume();
+        into.resume();
+        const recorded found = session.stop();
+        const auto& scope = found.event("across two pauses");
+        CHECK(scope.task == found.task_index("two_pauses"));
+        CHECK((scope.flags & analysis::event_in_frame) != 0);
+        CHECK((scope.flags & analysis::event_suspension_unknown) == 0);
+    }
+
+    TEST_CASE_TEMPLATE(
+        "a task that outlives a session leaves threads as it finds them, until the next sees it",
+        Way, foreign::declared, foreign::outside) {
+        slot into;
+        std::optional<recording> session(std::in_place);
+        auto coroutine = two_pauses<Way>(into);
+        coroutine.resume();
+        CHECK(session->stop().tasks("two_pauses").size() == 1);
+        into.resume();
+        CHECK(current_context().task == 0);
+        session.emplace();
+        into.resume();
+        const recorded found = session->stop();
+        CHECK(found.task("two_pauses").end_ns.has_value());
+        CHECK(current_context().task == 0);
     }
 
     TEST_CASE("in a coroutine that is not instrumented only the total is known, and it says so") {
