@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <ctime>
@@ -70,6 +71,8 @@ trace::buffer profile::stop() noexcept {
     std::uint32_t expected = generation_;
     main_thread_session.compare_exchange_strong(expected, 0, std::memory_order_relaxed);
     runtime::stop_result stopped = runtime::stop_session(generation_);
+    last_.lost_records =
+        std::max(last_.lost_records, stopped.lost_records);  // some came after the status
     if (!all_threads_ && detail::carried_session(detail::this_thread.carried) == generation_)
         carry_session(previous_session_);
     generation_ = 0;

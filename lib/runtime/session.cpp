@@ -179,6 +179,22 @@ start_result start_under_lock(const profile_options& options, bool tracks_live) 
     return {slot->generation.load(std::memory_order_relaxed), start_devices(*slot, options), 0};
 }
 
+// What is overwritten comes on top of these, until the store is closed.
+std::uint64_t dropped_records(const session& slot, std::uint32_t generation) noexcept {
+    std::uint64_t dropped = slot.lost_records.load(std::memory_order_relaxed) +
+                            slot.departed_losses.load(std::memory_order_relaxed) +
+                            __atomic_load_n(&slot.store->header().lost_records, __ATOMIC_RELAXED);
+    const std::lock_guard registry(registry_mutex());
+    for (const detail::thread_record* record = first_thread(); record != nullptr;
+         record = record->next) {
+        for (const binding& bound : record->bindings) {
+            if (bound.generation.load(std::memory_order_acquire) == generation)
+                dropped += __atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED);
+        }
+    }
+    return dropped;
+}
+
 stop_result stop_under_lock(std::uint32_t generation, bool& tracked_live) noexcept {
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
@@ -196,13 +212,16 @@ stop_result stop_under_lock(std::uint32_t generation, bool& tracked_live) noexce
         if (global_generation().load(std::memory_order_relaxed) == generation)
             global_generation().store(0, std::memory_order_release);
     }
+    stop_result stopped;
+    stopped.lost_records = dropped_records(*slot, generation);
     slot->store->header().late_records = slot->late_records.load(std::memory_order_relaxed);
     __atomic_fetch_add(&slot->store->header().lost_records,
                        slot->lost_records.load(std::memory_order_relaxed), __ATOMIC_RELAXED);
     if ((slot->features.load(std::memory_order_relaxed) & trace::feature_stacks) != 0)
         describe_modules(*slot->store);  // those that came since
     const bool in_memory = slot->store->file_bytes() == 0;
-    stop_result stopped{slot->store->close()};
+    stopped.trace = slot->store->close();
+    stopped.lost_records += slot->store->overwritten_records();
     if (in_memory && stopped.trace.empty()) stopped.error_number = ENOMEM;
     wait_until_unused(generation);
     unwatch_crashes(
@@ -271,20 +290,9 @@ session_status session_health(std::uint32_t generation) noexcept {
     session* slot = find_session(generation);
     if (slot == nullptr) return {session_state::stopped, "", 0, 0};
     session_status status{session_state::recording, message_of(asio_tracking()), 0, 0};
-    status.lost_records = slot->lost_records.load(std::memory_order_relaxed) +
-                          slot->departed_losses.load(std::memory_order_relaxed) +
-                          __atomic_load_n(&slot->store->header().lost_records, __ATOMIC_RELAXED) +
-                          slot->store->overwritten_records();
+    status.lost_records = dropped_records(*slot, generation) + slot->store->overwritten_records();
     status.error_number = slot->store->write_error();
     if (status.error_number != 0) status.message = why_impaired(status.error_number);
-    const std::lock_guard registry(registry_mutex());
-    for (const detail::thread_record* record = first_thread(); record != nullptr;
-         record = record->next) {
-        for (const binding& bound : record->bindings) {
-            if (bound.generation.load(std::memory_order_acquire) != generation) continue;
-            status.lost_records += __atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED);
-        }
-    }
     return status;
 }
 

@@ -26,8 +26,9 @@ std::mutex& sessions_mutex() noexcept;
 start_result start_session(const profile_options& options) noexcept;
 
 struct stop_result {
-    trace::buffer trace;   ///< of a session in memory
-    int error_number = 0;  ///< ENOMEM: that could not be handed over, and is lost
+    trace::buffer trace;             ///< of a session in memory
+    int error_number = 0;            ///< ENOMEM: that could not be handed over, and is lost
+    std::uint64_t lost_records = 0;  ///< as in session_status, to the very end
 };
 
 /// Ends it: nothing is recorded into it any more, its trace is sealed.
