@@ -22,11 +22,15 @@ namespace coroscope::runtime {
 namespace {
 
 // Puts the pages into the page cache, many at once: a page that a first write through the mapping has to make
-// costs several times as much (docs/decisions/0023-making-memory.md).
+// costs several times as much (docs/decisions/0023-making-memory.md). ESTALE: the file was cut meanwhile, and would be
+// as long as before by the next piece.
 int write_zeros(int file, std::uint64_t from, std::uint64_t to) noexcept {
     static constexpr char zeros[16384] = {};
     iovec pieces[32];
     while (from < to) {
+        struct stat about{};
+        if (::fstat(file, &about) == 0 && static_cast<std::uint64_t>(about.st_size) < from)
+            return ESTALE;
         int count = 0;
         for (std::uint64_t left = to - from;
              left != 0 && count < static_cast<int>(std::size(pieces)); ++count) {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -104,10 +105,20 @@ void cut(const char* path) {
     if (::truncate(path, 8192) != 0) std::_Exit(9);
 }
 
+// Until the recorder has room ahead, and writes to its file no more than anybody else.
+void await_room(const char* path) {
+    std::uintmax_t before = 0;
+    for (std::uintmax_t now = 1; now != before; now = std::filesystem::file_size(path)) {
+        before = now;
+        std::this_thread::sleep_for(100ms);
+    }
+}
+
 // cut FILE: while nobody records
 int cut_while_idle(arguments given) {
     profile session{{.output = given[0], .all_threads = true}};
     steps(1000);
+    await_room(given[0]);
     cut(given[0]);
     await_error(session);
     steps(100'000);
@@ -143,6 +154,7 @@ int cut_while_recording(arguments given) {
 int cut_at_stop(arguments given) {
     profile session{{.output = given[0]}};
     steps(1000);
+    await_room(given[0]);
     cut(given[0]);
     session.stop();
     return 0;
