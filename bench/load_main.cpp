@@ -100,8 +100,8 @@ int main(int count, char** words) try {
     }
     const int port = std::atoi(words[1]);
     const bool is_http = std::strcmp(words[4], "http") == 0;
-    const std::string request = is_http ? "GET /page.html HTTP/1.1\r\nHost: localhost\r\n\r\n"
-                                        : std::string(64, 'x');
+    const std::string request =
+        is_http ? "GET /page.html HTTP/1.1\r\nHost: localhost\r\n\r\n" : std::string(64, 'x');
     keep_busy(port, static_cast<std::size_t>(std::atoi(words[2])), std::atol(words[3]), request,
               is_http ? bytes_of_answer(port, request) : request.size());
 } catch (const std::exception& failure) {

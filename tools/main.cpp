@@ -64,8 +64,8 @@ int run_command(std::vector<std::string> arguments) {
     root.require_subcommand(1);
     command_line line;
     line.program = split_program(arguments);
-    for (const auto add :
-         {add_run, add_table, add_awaits, add_tasks, add_streams, add_ranges, add_info, add_export, add_pack})
+    for (const auto add : {add_run, add_table, add_awaits, add_tasks, add_streams, add_ranges,
+                           add_info, add_export, add_pack})
         add(root, line);
     try {
         std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back

@@ -42,8 +42,9 @@ struct profile_options {
     bool profile_memory = false;  ///< what memory_resource and the operator new hook report
     bool with_stack = false;      ///< the call stack at each scope's beginning
     bool with_modules = false;    ///< the names that module_guard carries
-    const char* use_device = nullptr;  ///< "cuda", "xpu", "mtia", "hpu" or "privateuse1"; see status()
-    std::int64_t node_id = -1;         ///< of a distributed run
+    /// "cuda", "xpu", "mtia", "hpu" or "privateuse1"; see status().
+    const char* use_device = nullptr;
+    std::int64_t node_id = -1;  ///< of a distributed run
     /// Names the trace: up to 63 bytes, copied. Null: 32 random upper-case hexadecimal digits.
     const char* (*trace_id)() noexcept = nullptr;
 

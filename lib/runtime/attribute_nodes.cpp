@@ -100,7 +100,8 @@ std::uint32_t make_attribute(std::uint32_t parent) noexcept {
 attribute_node& attribute_at(std::uint32_t handle) noexcept { return node_of(handle & slot_mask); }
 
 std::uint32_t topmost_attribute(std::uint32_t handle) noexcept {
-    while (handle != 0 && carries_observers(attribute_at(handle))) handle = attribute_at(handle).parent;
+    while (handle != 0 && carries_observers(attribute_at(handle)))
+        handle = attribute_at(handle).parent;
     return handle;
 }
 

@@ -40,7 +40,9 @@ std::uint32_t wait_for_chunk(store_parts& parts, store_helper& helper) noexcept 
         const std::uint32_t seen =
             parts.chunks_changed.load(std::memory_order_acquire);               // futex_signal()
         const bool last_try = parts.exhausted.load(std::memory_order_acquire);  // release_waiters()
-        if (parts.closing.load(std::memory_order_relaxed) || parts.cut.load(std::memory_order_relaxed)) break;
+        if (parts.closing.load(std::memory_order_relaxed) ||
+            parts.cut.load(std::memory_order_relaxed))
+            break;
         index = parts.pool.take();
         if (index != chunk_pool::none || last_try) break;
         helper.hurry();

@@ -33,7 +33,8 @@ std::uint64_t carried_by(const context& next) noexcept {
     return detail::make_carried(next.session, next.attributes);
 }
 
-[[gnu::always_inline]] inline void install_context(const context& next, detail::task_state* frame) noexcept {
+[[gnu::always_inline]] inline void install_context(const context& next,
+                                                   detail::task_state* frame) noexcept {
     detail::go_on_with(next.task << trace::mark_thread_bits, carried_by(next), frame);
 }
 

@@ -9,8 +9,8 @@
 
 #include <coroscope/context.hpp>
 #include <coroscope/detail/attachment.hpp>
-#include <coroscope/detail/range_start.hpp>
 #include <coroscope/detail/device_notes.hpp>
+#include <coroscope/detail/range_start.hpp>
 #include <coroscope/record_function.hpp>
 #include <coroscope/stream_range.hpp>
 
@@ -70,8 +70,7 @@ void release(range_state& state) noexcept {
 
 range_state* begin_shared_range(const char* label, std::size_t size, bool records) noexcept {
     range_start begun;
-    if (records && wants_scopes(load_gate()))
-        begin_range(begun, label, size, {range_form::shared});
+    if (records && wants_scopes(load_gate())) begin_range(begun, label, size, {range_form::shared});
     auto* state = new (std::nothrow) range_state(begun);
     if (state == nullptr && is_observed(begun.start)) end_range(begun, range_extent::completion);
     return state;

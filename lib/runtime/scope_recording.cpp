@@ -46,7 +46,9 @@ bool in_running_frame(const void* address) noexcept {
     const fiber_state* fiber = this_thread.fiber;
     if (fiber == nullptr) return false;
     const auto place = reinterpret_cast<std::uintptr_t>(address);
-    if (fiber->stack_low == 0 && place < reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) return false;
+    if (fiber->stack_low == 0 &&
+        place < reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))
+        return false;
     return place - fiber->stack_low < fiber->stack_bytes;
 }
 
@@ -70,7 +72,8 @@ struct finished_scope {
 // A scope that began before the session is cut to it.
 void clip(finished_scope& scope, std::uint64_t end) noexcept {
     const session* owner = effective_session(this_thread);
-    const std::uint64_t session_start = owner == nullptr ? 0 : owner->start_ticks.load(std::memory_order_relaxed);
+    const std::uint64_t session_start =
+        owner == nullptr ? 0 : owner->start_ticks.load(std::memory_order_relaxed);
     if (scope.start >= session_start) return;
     scope.start = std::min(session_start, end);
     scope.duration = end - scope.start;
@@ -83,8 +86,8 @@ void write_scope(std::uint32_t id, const finished_scope& scope) noexcept {
     if (scope.flags == 0 && scope.duration < trace::tag_value_limit) {
         write_record(at, scope.start, make_tag(record_kind::scope, id, scope.duration));
     } else {
-        write_record(at, scope.start, make_tag(record_kind::long_scope, id, scope.flags), scope.duration,
-                     scope.mark);
+        write_record(at, scope.start, make_tag(record_kind::long_scope, id, scope.flags),
+                     scope.duration, scope.mark);
     }
 }
 
@@ -99,10 +102,12 @@ std::uint32_t frame_flags(const void* address, std::uint64_t start_ticks) noexce
 }
 
 // The scope lives at `address`; what began it is elsewhere where it is observed.
-void record_end(site& where, const void* address, const scope_start& begun, std::uint64_t end) noexcept {
+void record_end(site& where, const void* address, const scope_start& begun,
+                std::uint64_t end) noexcept {
     if (register_thread(this_thread) == nullptr) return;
     const std::uint32_t id = site_id(where);
-    finished_scope scope{begun.ticks, end - begun.ticks, begun.mark, frame_flags(address, begun.ticks)};
+    finished_scope scope{begun.ticks, end - begun.ticks, begun.mark,
+                         frame_flags(address, begun.ticks)};
     if (end < begun.ticks) scope.duration = 0;
     if ((scope.flags & trace::scope_exact) != 0)
         scope.mark = trace::make_mark(task_of(this_thread.mark), trace::mark_thread(begun.mark));
@@ -116,7 +121,8 @@ void record_end(site& where, const void* address, const scope_start& begun, std:
 
 // Everything that the fast paths do not: fibers, long durations, full chunks, new sites, observers. `since_start`:
 // ticks from start->ticks, whatever these are.
-[[gnu::noinline]] void end_scope_slow(site& where, const scope_start* start, std::uint64_t since_start) noexcept {
+[[gnu::noinline]] void end_scope_slow(site& where, const scope_start* start,
+                                      std::uint64_t since_start) noexcept {
     const std::uint64_t end = load_gate() < 0 ? careful_now() : start->ticks + since_start;
     const scope_start begun = recorded_start(*start);
     if (begun.ticks != 0) record_end(where, start, begun, end);
@@ -124,14 +130,15 @@ void record_end(site& where, const void* address, const scope_start& begun, std:
 }
 
 // What was taken at a full chunk's end is given back first.
-[[gnu::noinline]] void end_scope_full(site& where, const scope_start* start, std::uint64_t since_start,
-                                      char* taken) noexcept {
+[[gnu::noinline]] void end_scope_full(site& where, const scope_start* start,
+                                      std::uint64_t since_start, char* taken) noexcept {
     give_place_back(taken, trace::record_unit_bytes);
     end_scope_slow(where, start, since_start);
 }
 
 // A scope in a frame, where nothing else is out of the ordinary. Its duration fits a short record.
-[[gnu::noinline]] void end_scope_in_frame(site& where, const scope_start* start, std::uint64_t duration) noexcept {
+[[gnu::noinline]] void end_scope_in_frame(site& where, const scope_start* start,
+                                          std::uint64_t duration) noexcept {
     char* cursor = nullptr;
     // A stack of no bytes is none to tell frames from.
     if (load_gate() < 0 || this_thread.fiber != nullptr || this_thread.stack_bytes == 0 ||
@@ -181,7 +188,8 @@ void begin_recorded(scope_start& start, const void* caller) noexcept {
 }
 
 // Observers first: what they take is none of the scope's time.
-void begin_slow(scope_start* start, site& where, const value_source* inputs, const void* caller) noexcept {
+void begin_slow(scope_start* start, site& where, const value_source* inputs,
+                const void* caller) noexcept {
     start->ticks = 0;
     if (register_thread(this_thread) == nullptr) return;
     observation* seen = observers_of(kind_of(where));
@@ -199,13 +207,15 @@ void end_scope(site& where, const scope_start* start) noexcept {
     // One test for a duration that does not fit and for a site that has no id yet.
     if (duration >= load_limit_of(where)) [[unlikely]]
         return end_scope_slow(where, start, duration);
-    if (reinterpret_cast<std::uintptr_t>(start) - this_thread.stack_low >= this_thread.stack_bytes) [[unlikely]]
+    if (reinterpret_cast<std::uintptr_t>(start) - this_thread.stack_low >= this_thread.stack_bytes)
+        [[unlikely]]
         return end_scope_in_frame(where, start, duration);
     char* cursor = take_place(trace::record_unit_bytes);
     if (cursor >= load_limit()) [[unlikely]]
         return end_scope_full(where, start, duration, cursor);
     store_word(cursor, begin);
-    publish_tag(cursor, __atomic_load_n(&where.tag, __ATOMIC_RELAXED) | (duration << trace::tag_value_shift));
+    publish_tag(cursor, __atomic_load_n(&where.tag, __ATOMIC_RELAXED) |
+                            (duration << trace::tag_value_shift));
 }
 
 void begin_scope_slow(scope_start* start, site& where) noexcept {
@@ -214,14 +224,17 @@ void begin_scope_slow(scope_start* start, site& where) noexcept {
 void begin_scope_slow(scope_start* start, site& where, const value_source& inputs) noexcept {
     begin_slow(start, where, &inputs, __builtin_return_address(0));
 }
-void begin_unobserved(scope_start* start) noexcept { begin_recorded(*start, __builtin_return_address(0)); }
+void begin_unobserved(scope_start* start) noexcept {
+    begin_recorded(*start, __builtin_return_address(0));
+}
 
 void record_await(site& label, const scope_start& start) noexcept {
     const std::uint64_t end = now();
     const std::uint32_t id = site_id(label);
     char* at = reserve();
     if (at == nullptr) return;
-    write_record(at, start.ticks, make_tag(record_kind::long_scope, id, trace::scope_await | trace::scope_in_frame),
+    write_record(at, start.ticks,
+                 make_tag(record_kind::long_scope, id, trace::scope_await | trace::scope_in_frame),
                  end - start.ticks, start.mark);
 }
 
@@ -246,11 +259,13 @@ scope_facts facts_of(const char* label, std::size_t size, const range_traits& tr
 
 }  // namespace
 
-void begin_range(range_start& range, const char* label, std::size_t size, const range_traits& traits) noexcept {
+void begin_range(range_start& range, const char* label, std::size_t size,
+                 const range_traits& traits) noexcept {
     range.start.ticks = 0;
     if (register_thread(this_thread) == nullptr) return;
     observation* seen = observers_of(kind_of(traits));
-    if (seen != nullptr) start_observers(*seen, facts_of(label, size, traits, &range), traits.inputs);
+    if (seen != nullptr)
+        start_observers(*seen, facts_of(label, size, traits, &range), traits.inputs);
     begin_recorded(range.start, __builtin_return_address(0));
     if (range.start.ticks != 0) {
         range.session = effective_generation(this_thread);
@@ -305,8 +320,8 @@ void record_range_end(const range_start& range, const scope_start& begun, range_
     const std::uint32_t how =
         extent == range_extent::completion ? trace::scope_range : frame_flags(&range, begun.ticks);
     const std::uint64_t duration = end < begun.ticks ? 0 : end - begun.ticks;
-    write_scope(range.label,
-                {begun.ticks, duration, begun.mark, trace::scope_dynamic | trace::scope_explicit | how});
+    write_scope(range.label, {begun.ticks, duration, begun.mark,
+                              trace::scope_dynamic | trace::scope_explicit | how});
 }
 
 }  // namespace
@@ -341,13 +356,16 @@ void record_range_stream(const range_start& range, void* stream, bool per_thread
 std::uint32_t arguments_wanted() noexcept {
     const session* owner = effective_session(this_thread);
     if (owner == nullptr) return 0;
-    const bool shapes = (owner->features.load(std::memory_order_relaxed) & trace::feature_shapes) != 0;
+    const bool shapes =
+        (owner->features.load(std::memory_order_relaxed) & trace::feature_shapes) != 0;
     return (owner->record_arguments ? wants_values : 0U) | (shapes ? wants_shapes : 0U);
 }
 
-void record_arguments(site& where, const scope_start& start, const argument_writer& values) noexcept {
+void record_arguments(site& where, const scope_start& start,
+                      const argument_writer& values) noexcept {
     const std::uint64_t ticks = recorded_start(start).ticks;
-    if (ticks != 0) write_text(ticks, record_kind::arguments, site_id(where), values.data(), values.size());
+    if (ticks != 0)
+        write_text(ticks, record_kind::arguments, site_id(where), values.data(), values.size());
 }
 
 }  // namespace coroscope::detail

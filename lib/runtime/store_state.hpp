@@ -40,7 +40,8 @@ struct store_parts {
     std::atomic<bool> clock_started{false};  ///< for the helper to take: a new start
     std::atomic<bool> closing{false};        ///< see store_visit
     std::atomic<std::uint32_t> visitors{0};
-    std::atomic<bool> cut{false};        ///< the file is not ours any more: see store_helper::watch_file()
+    std::atomic<bool> cut{
+        false};  ///< the file is not ours any more: see store_helper::watch_file()
     std::atomic<bool> exhausted{false};  ///< the pool cannot grow now: at its limit, or out of disk
     std::atomic<std::uint32_t> chunks_changed{0};  ///< futex of policy wait
     std::atomic<std::uint32_t> waiters{0};

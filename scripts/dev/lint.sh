@@ -11,7 +11,7 @@ Checks, and changes nothing:
   format    .clang-format
   tidy      .clang-tidy, over every source that is compiled, or those that match a FILE
 
---quick stops after the first two, which need nothing but Python.
+--quick stops before the last, which takes as long as a build.
 TEXT
 }
 
@@ -60,12 +60,12 @@ verb_main() {
         esac
         shift
     done
-    require rules
+    require rules format
     check layers python3 scripts/check_layers.py
     check sources python3 scripts/check_sources.py
+    check format check_format
     if [[ $quick == no ]]; then
         require build test bench lint
-        check format check_format
         folder=$(build_folder release)
         configure "$folder" release -Dtools=enabled -Dexamples=enabled -Dtests=enabled \
             -Dbench=enabled

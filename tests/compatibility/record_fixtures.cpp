@@ -157,7 +157,8 @@ int main(int count, char** words) {
             std::fprintf(stderr, "%s: %s\n", file.c_str(), loaded.error().message.c_str());
             return 1;
         }
-        write(folder / (name + coroscope::test::packed_ending(coroscope::trace::pack_version)), packed(file));
+        write(folder / (name + coroscope::test::packed_ending(coroscope::trace::pack_version)),
+              packed(file));
         write(folder / (std::string(name) + ".txt"), coroscope::test::describe(*loaded));
     }
     return 0;

@@ -124,7 +124,9 @@ int fill(arguments given) {
     }
     profile session{{.output = given[0], .all_threads = true}};
     std::uint64_t attempted = 0;
-    const auto full = [&session] { return session.status().error_number != 0 && session.status().lost_records != 0; };
+    const auto full = [&session] {
+        return session.status().error_number != 0 && session.status().lost_records != 0;
+    };
     for (; !full() && attempted < 40'000'000; attempted += 10'000) steps(10'000);
     steps(10'000);
     attempted += 10'000;

@@ -43,8 +43,10 @@ waiting_task waits_once(slot& place) {
     }
 #define TEN_PLACES(tens)                                                                           \
     PLACE(tens##0)                                                                                 \
-    PLACE(tens##1) PLACE(tens##2) PLACE(tens##3) PLACE(tens##4) PLACE(tens##5) PLACE(tens##6)      \
-        PLACE(tens##7) PLACE(tens##8) PLACE(tens##9)
+    PLACE(tens##1)                                                                                 \
+    PLACE(tens##2)                                                                                 \
+    PLACE(tens##3)                                                                                 \
+    PLACE(tens##4) PLACE(tens##5) PLACE(tens##6) PLACE(tens##7) PLACE(tens##8) PLACE(tens##9)
 #define HUNDRED_PLACES(hundreds)                                                                   \
     void hundred_places_##hundreds() {                                                             \
         TEN_PLACES(hundreds##0)                                                                    \

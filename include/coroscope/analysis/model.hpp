@@ -303,7 +303,8 @@ struct trace_health {
     coroscope::trace::device_recording devices{};
     std::string device_message;  ///< why devices are not recorded, or not wholly
     std::uint64_t lost_device_records = 0;
-    std::string crash_report;  ///< signal, thread and async stack of a crash, in lines; empty: none was reported
+    /// Signal, thread and async stack of a crash, in lines; empty: none was reported.
+    std::string crash_report;
     coroscope::trace::asio_tracking asio{};  ///< what it is not is no damage, but missing
     std::vector<std::string> warnings;       ///< damage found while reading, one line each
     [[nodiscard]] bool lost_records() const {

@@ -21,6 +21,7 @@ struct handler_frame;
 struct task_state;
 struct thread_record;
 
+// clang-format off: tables, whose remarks stand beside what they tell of
 /// Why a transition or a scope on this thread must not be skipped. Zero: nothing wants to know. Negative: a
 /// scope begins the careful way. gate_live is the lowest bit, so that one comparison finds whether
 /// anything else is set: scopes are of no interest to live tracking.
@@ -29,7 +30,7 @@ enum gate_bits : std::int32_t {
     gate_local = 1 << 1,       ///< the thread's context carries a live session
     gate_global = 1 << 2,      ///< a session of all threads is on
     gate_task_table = 1 << 3,  ///< beside the two above: the trace keeps a table of starts
-    gate_devices = 1 << 4,   ///< beside local or global: devices are recorded, too
+    gate_devices = 1 << 4,     ///< beside local or global: devices are recorded, too
     gate_careful = -0x7fffffff - 1,            ///< the sign; only in those below
     gate_stacks = gate_careful | 1 << 28,      ///< beside the others: scopes note the stack at their start
     gate_observed = gate_careful | 1 << 27,    ///< beside the others: scopes may be observed here
@@ -39,14 +40,14 @@ enum gate_bits : std::int32_t {
 
 struct thread_state {
     std::int32_t gate = gate_unknown;
-    std::uint32_t bound_session = 0;  ///< generation of the session whose chunk `cursor` points into
-    std::uint64_t mark = 0;         ///< current task | thread, as in trace/format.hpp
-    char* cursor = nullptr;         ///< next record in the thread's chunk
-    char* limit = nullptr;          ///< records may begin below it; null: go the slow way
-    std::uintptr_t stack_low = 0;   ///< lowest address of the thread's stack
+    std::uint32_t bound_session = 0;    ///< generation of the session whose chunk `cursor` points into
+    std::uint64_t mark = 0;             ///< current task | thread, as in trace/format.hpp
+    char* cursor = nullptr;             ///< next record in the thread's chunk
+    char* limit = nullptr;              ///< records may begin below it; null: go the slow way
+    std::uintptr_t stack_low = 0;       ///< lowest address of the thread's stack
     std::uintptr_t stack_bytes = 0;
-    task_state* frame = nullptr;    ///< the running task's state; null outside instrumented ones. Of another
-                                    ///< task than `mark` where a context was put on top of it
+    task_state* frame = nullptr;        ///< the running task's state; null outside instrumented ones. Of another
+                                        ///< task than `mark` where a context was put on top of it
     void* handover_target = nullptr;    ///< frame that a symmetric transfer on this thread resumes now
     std::uint64_t handover_ticks = 0;
     thread_record* record = nullptr;    ///< the registry's entry, null until the thread is registered
@@ -56,6 +57,7 @@ struct thread_state {
     handler_frame* invocation = nullptr;  ///< the innermost of Asio's handlers that runs on that stack
     bool reporting = false;             ///< an allocation is being reported: what that runs into is not
 };
+// clang-format on
 static_assert(sizeof(thread_state) <= 128, "initial-exec thread-locals must stay small");
 
 #if defined(__clang__) || defined(__GNUC__)

@@ -39,6 +39,7 @@ struct clock_point {
     std::int64_t realtime_ns;
 };
 
+// clang-format off: tables, whose remarks stand beside what they tell of
 /// The first bytes of a trace. Fields marked (live) are updated while the session runs, each by a
 /// single aligned store, and are right after a kill.
 struct file_header {
@@ -285,6 +286,7 @@ struct task_slot {
     std::uint32_t site;
     std::uint32_t flags;  ///< spawn_flags
 };
+// clang-format on
 static_assert(sizeof(task_slot) == 32);
 
 /// Longest payload of a label, arguments or string record in bytes; longer text is cut.
@@ -318,7 +320,8 @@ inline constexpr std::uint32_t mark_thread_unknown = (1U << mark_thread_bits) - 
 inline constexpr std::uint64_t task_id_limit = std::uint64_t{1} << (64 - mark_thread_bits);
 
 constexpr std::uint64_t make_mark(std::uint64_t task, std::uint32_t thread) noexcept {
-    return (task << mark_thread_bits) | (thread < mark_thread_unknown ? thread : mark_thread_unknown);
+    return (task << mark_thread_bits) |
+           (thread < mark_thread_unknown ? thread : mark_thread_unknown);
 }
 constexpr std::uint64_t mark_task(std::uint64_t mark) noexcept { return mark >> mark_thread_bits; }
 constexpr std::uint32_t mark_thread(std::uint64_t mark) noexcept {

@@ -24,8 +24,8 @@ void add(time_split& sum, const time_split& added) {
 }
 
 bool ended_well(const event& scope) {
-    return (scope.flags &
-            (event_abandoned | event_clipped | event_open | event_suspension_unknown | event_await)) == 0;
+    return (scope.flags & (event_abandoned | event_clipped | event_open | event_suspension_unknown |
+                           event_await)) == 0;
 }
 
 bool ended_well(const task_info& task) {

@@ -124,8 +124,7 @@ private:
             added.site = names_.site(scope.site_id);
             added.name = names_.site_name(added.site);
         }
-        if (scope.is_long || gathered_.texts.has_arguments(added.site) ||
-            !gathered_.notes.empty())
+        if (scope.is_long || gathered_.texts.has_arguments(added.site) || !gathered_.notes.empty())
             add_extra(from, added);
         places_.link(added, in_force.group < loaded_.tasks.size() ? in_force.group : none, true);
     }

@@ -61,8 +61,7 @@ public:
 
 private:
     [[nodiscard]] bool has_extras() const {
-        return texts_.any_arguments() || !context_.notes.empty() ||
-               stream_.has_long_stack_scopes;
+        return texts_.any_arguments() || !context_.notes.empty() || stream_.has_long_stack_scopes;
     }
 
     void take_extra(std::uint32_t position) {
@@ -72,7 +71,8 @@ private:
         scope_extra extra;
         extra.position = position;
         if (is_long && (record.value() & coroscope::trace::scope_dynamic) != 0) {
-            extra.name = label_of(stream_.thread, record.id(), clock_.to_ns(record.word(0) + record.word(2)));
+            extra.name = label_of(stream_.thread, record.id(),
+                                  clock_.to_ns(record.word(0) + record.word(2)));
         } else {
             extra.site = names_.site(record.id());
             extra.name = names_.site_name(extra.site);
@@ -80,7 +80,8 @@ private:
         }
         if (is_long) extra.flags = event_flags_of(record.value());
         extra.note = context_.notes.take(stream_.thread, record.word(0));
-        if (is_long || extra.arguments != none || extra.note != none) found_.extras.push_back(extra);
+        if (is_long || extra.arguments != none || extra.note != none)
+            found_.extras.push_back(extra);
     }
 
     void take_other(std::uint32_t position) {
