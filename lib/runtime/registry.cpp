@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include "blocked_signals.hpp"
 #include "clock.hpp"
 #include "crash_report.hpp"
 #include "devices.hpp"
@@ -113,16 +114,15 @@ thread_record* first_thread() noexcept { return threads; }
 thread_record* register_thread(thread_state& thread) noexcept {
     if (thread.record == &gone) return nullptr;
     if (thread.record != nullptr) return thread.record;
+    // A handler's scope would register it, too, and the C library holds a lock of the thread's in find_stack().
+    const blocked_signals meanwhile;
+    if (thread.record != nullptr) return thread.record;
     auto* record = new (std::nothrow) thread_record;
     if (record == nullptr) return nullptr;
     record->state = &thread;
     record->os_id = kernel_thread_id();
     find_stack(*record);
     const std::lock_guard lock(mutex);
-    if (thread.record != nullptr) {  // by the scope of a signal handler, meanwhile
-        delete record;
-        return thread.record;
-    }
     if (!exit_key_made) exit_key_made = pthread_key_create(&exit_key, on_thread_exit) == 0;
     if (!exit_key_made || pthread_setspecific(exit_key, record) != 0) {
         delete record;  // nobody would tell us of the thread's end

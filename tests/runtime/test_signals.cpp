@@ -119,6 +119,12 @@ extern "C" int pthread_setspecific(pthread_key_t key, const void* value) noexcep
     interrupt_here();
     return real(key, value);
 }
+extern "C" int pthread_getattr_np(pthread_t thread, pthread_attr_t* found) noexcept {
+    static const auto real = reinterpret_cast<int (*)(pthread_t, pthread_attr_t*)>(
+        ::dlsym(RTLD_NEXT, "pthread_getattr_np"));
+    interrupt_here();
+    return real(thread, found);
+}
 extern "C" void* mmap(void* at, std::size_t bytes, int protection, int flags, int file,
                       off_t offset) noexcept {
     interrupt_here();
@@ -225,9 +231,14 @@ TEST_SUITE("signals") {
 
     TEST_CASE("sessions start and stop in a storm on every thread") {
         std::atomic<bool> stop{false};
+        std::atomic<bool> started{false};  // a thread's first scope is not to be a handler's
         std::thread other([&] {
-            for (std::uint64_t number = 0; !stop; ++number) step(number);
+            for (std::uint64_t number = 0; !stop; ++number) {
+                step(number);
+                started = true;
+            }
         });
+        while (!started) std::this_thread::yield();
         work_in_storm([](std::uint64_t number) {
             if (number % 1000 != 0) return step(number);
             profile session{{.all_threads = true, .limit_bytes = 1U << 20, .chunk_bytes = 4096}};
