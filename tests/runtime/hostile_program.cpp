@@ -57,25 +57,27 @@ int run_steps(arguments given) {
     return 0;
 }
 
-// load LIBRARY: runs its scope, and three of our own
-int load_library(arguments given) {
-    void* library = ::dlopen(given[0], RTLD_NOW | RTLD_LOCAL);
+// What there is to say of a library that was opened: 0 when its scope has run.
+int run_scope_in(void* library) {
     if (library == nullptr) return 1;
     void* function = ::dlsym(library, "run_scope_in_library");
     if (function == nullptr) return 2;
     reinterpret_cast<void (*)()>(function)();
-    steps(3);
     return 0;
+}
+
+// load LIBRARY: runs its scope, and three of our own
+int load_library(arguments given) {
+    const int failed = run_scope_in(::dlopen(given[0], RTLD_NOW | RTLD_LOCAL));
+    if (failed == 0) steps(3);
+    return failed;
 }
 
 // namespace LIBRARY: the same where the loader gives the library copies of all that it needs, twice
 int load_in_namespaces(arguments given) {
     for (int i = 0; i < 2; ++i) {
-        void* library = ::dlmopen(LM_ID_NEWLM, given[0], RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr) return 1;
-        void* function = ::dlsym(library, "run_scope_in_library");
-        if (function == nullptr) return 2;
-        reinterpret_cast<void (*)()>(function)();
+        const int failed = run_scope_in(::dlmopen(LM_ID_NEWLM, given[0], RTLD_NOW | RTLD_LOCAL));
+        if (failed != 0) return failed;
     }
     steps(3);
     return 0;
