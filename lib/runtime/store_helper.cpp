@@ -196,7 +196,7 @@ void store_helper::keep_reserve() noexcept {
     const auto least = static_cast<std::uint32_t>(least_growth_bytes / pool.chunk_bytes());
     while (!stopping_.load(std::memory_order_relaxed)) {
         const auto free = static_cast<std::uint32_t>(pool.free_chunks());
-        if (free >= wanted) return;
+        if (free >= wanted || !watch_file()) return;  // threads may take as fast as we make
         if (may_grow()) {
             grow(std::min(std::max(wanted - free, least), pool.capacity() - pool.published()));
         } else {
