@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,6 +12,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include <coroscope/trace/format.hpp>
 
 #include "trace_file.hpp"
 
@@ -22,15 +25,11 @@ namespace coroscope::runtime {
 namespace {
 
 // Puts the pages into the page cache, many at once: a page that a first write through the mapping has to make
-// costs several times as much (docs/decisions/0023-making-memory.md). ESTALE: the file was cut meanwhile, and would be
-// as long as before by the next piece.
+// costs several times as much (docs/decisions/0023-making-memory.md).
 int write_zeros(int file, std::uint64_t from, std::uint64_t to) noexcept {
     static constexpr char zeros[16384] = {};
     iovec pieces[32];
     while (from < to) {
-        struct stat about{};
-        if (::fstat(file, &about) == 0 && static_cast<std::uint64_t>(about.st_size) < from)
-            return ESTALE;
         int count = 0;
         for (std::uint64_t left = to - from;
              left != 0 && count < static_cast<int>(std::size(pieces)); ++count) {
@@ -45,6 +44,15 @@ int write_zeros(int file, std::uint64_t from, std::uint64_t to) noexcept {
         from += static_cast<std::uint64_t>(written);
     }
     return 0;
+}
+
+int write_word(int file, std::uint64_t at, std::uint64_t word) noexcept {
+    ssize_t written = -1;
+    do {
+        written = ::pwrite(file, &word, sizeof(word), static_cast<off_t>(at));
+    } while (written < 0 && errno == EINTR);
+    if (written < 0) return errno;
+    return written == sizeof(word) ? 0 : ENOSPC;
 }
 
 void touch_pages(std::byte* from, std::uint64_t bytes, std::uint64_t page) noexcept {
@@ -77,22 +85,28 @@ int mapping::grow(std::uint64_t bytes) noexcept {
     if (file_ >= 0)
         if (const int error = allocate(usable_, bytes); error != 0) return error;
     if (const int error = populate(usable_, bytes); error != 0) return error;
-    usable_ = bytes;
+    const std::uint64_t before = std::exchange(usable_, bytes);
+    // What fails here leaves a mark where a chunk begins, which whoever opens it takes away.
+    if (file_ >= 0) write_word(file_, before, 0);
     return 0;
 }
 
+// Whoever cuts the file meanwhile takes the old mark away or the new one, however long our own writes make it again.
 int mapping::allocate(std::uint64_t from, std::uint64_t to) noexcept {
-    // To grow a file that was cut would put zeros where records were.
-    if (file_damage() == ESTALE) return ESTALE;
+    if (was_cut()) return ESTALE;
+    const std::uint64_t end = to + sizeof(trace::end_mark);
     // Where that is not supported, a full disk shows as the zeros are written.
     while (allocates_ahead_ &&
-           ::fallocate(file_, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) != 0) {
+           ::fallocate(file_, 0, static_cast<off_t>(from), static_cast<off_t>(end - from)) != 0) {
         if (errno == EOPNOTSUPP || errno == ENOSYS)
             allocates_ahead_ = false;
         else if (errno != EINTR)
             return errno;
     }
-    return write_zeros(file_, from, to);
+    const std::uint64_t behind_mark = from == 0 ? 0 : from + sizeof(trace::end_mark);
+    if (const int error = write_zeros(file_, behind_mark, to); error != 0) return error;
+    if (const int error = write_word(file_, to, trace::end_mark); error != 0) return error;
+    return was_cut() ? ESTALE : 0;
 }
 
 int mapping::populate(std::uint64_t from, std::uint64_t to) const noexcept {
@@ -103,7 +117,8 @@ int mapping::populate(std::uint64_t from, std::uint64_t to) const noexcept {
             touch_pages(at, to - start, page_);
             return 0;
         }
-        if (errno == EFAULT) return EIO;  // a touch would have raised SIGBUS
+        if (errno == EFAULT)  // a touch would have raised SIGBUS
+            return file_ >= 0 && was_cut() ? ESTALE : EIO;
         if (errno != EAGAIN && errno != EINTR) return errno;
     }
     return 0;
@@ -136,10 +151,18 @@ void mapping::truncate_file(std::uint64_t bytes) const noexcept {
     }
 }
 
+bool mapping::was_cut() const noexcept {
+    if (usable_ == 0) return false;
+    std::uint64_t found = 0;
+    const ssize_t bytes = ::pread(file_, &found, sizeof(found), static_cast<off_t>(usable_));
+    // A file that cannot be read for the moment says nothing.
+    return bytes >= 0 && (bytes != sizeof(found) || found != trace::end_mark);
+}
+
 int mapping::file_damage() const noexcept {
     struct stat about{};
     if (file_ < 0 || ::fstat(file_, &about) != 0) return 0;
-    if (static_cast<std::uint64_t>(about.st_size) < usable_) return ESTALE;
+    if (was_cut()) return ESTALE;
     return about.st_nlink == 0 ? ENOENT : 0;
 }
 

@@ -42,8 +42,8 @@ public:
     /// Returns the memory of a part, whose content becomes zero, to the system.
     void discard(std::byte* from, std::uint64_t bytes) const noexcept;
 
-    /// What somebody else did to the file: ESTALE where it was cut short of what is usable, and the rest must not be
-    /// touched; ENOENT where it has no name any more; 0 where it is as it should be.
+    /// What somebody else did to the file: ESTALE where it was cut short of what is usable, though it may have grown since,
+    /// and the rest must not be touched; ENOENT where it has no name any more; 0 where it is as it should be.
     int file_damage() const noexcept;
 
     void truncate_file(std::uint64_t bytes) const noexcept;
@@ -53,6 +53,7 @@ public:
 
 private:
     int allocate(std::uint64_t from, std::uint64_t to) noexcept;
+    bool was_cut() const noexcept;
     int populate(std::uint64_t from, std::uint64_t to) const noexcept;
 
     std::byte* base_ = nullptr;

@@ -151,11 +151,7 @@ void store_helper::serve() noexcept {
 // process dies. Its mapping becomes memory of our own, for the records that are being written.
 bool store_helper::watch_file() noexcept {
     if (parts_.cut.load(std::memory_order_relaxed)) return false;
-    int damage = parts_.map.file_damage();
-    // One that was cut and has grown again, by ourselves, holds zeros where it held a chunk.
-    if (damage == 0 && newest_sealed_ != chunk_pool::none && parts_.map.has_file() &&
-        load_word(parts_.pool.chunk(newest_sealed_)) == free_chunk_word)
-        damage = ESTALE;
+    const int damage = parts_.map.file_damage();
     if (damage == ESTALE && parts_.map.cut_off()) {
         parts_.cut.store(true, std::memory_order_relaxed);
         return false;
@@ -170,7 +166,6 @@ void store_helper::seal_handed_over() noexcept {
         const std::uint32_t index = parts_.pool.pop_handed_over();
         if (index == chunk_pool::none) return;
         seal(*parts_.pool.chunk(index), parts_.pool.chunk_bytes());
-        if (newest_sealed_ == chunk_pool::none || index > newest_sealed_) newest_sealed_ = index;
         // The reserve comes first when chunks go faster than they are sealed.
         if (parts_.pool.free_chunks() < wanted_free() / 2 && may_grow()) return;
     }

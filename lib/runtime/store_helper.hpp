@@ -14,8 +14,6 @@
 
 #include <coroscope/trace/format.hpp>
 
-#include "ordered_queue.hpp"
-
 namespace coroscope::runtime {
 
 struct store_parts;
@@ -64,10 +62,9 @@ private:
     int start_error_ = 0;
 
     // The thread's own.
-    std::uint32_t base_reserve_ = 0;  // free chunks to have when nothing is going on
-    std::uint32_t newest_sealed_ = ordered_queue::none;  // the last in the file
-    std::uint64_t opened_before_ = 0;                    // chunks opened up to the last turn
-    std::uint64_t consumed_ = 0;                         // chunks opened during the last period
+    std::uint32_t base_reserve_ = 0;   // free chunks to have when nothing is going on
+    std::uint64_t opened_before_ = 0;  // chunks opened up to the last turn
+    std::uint64_t consumed_ = 0;       // chunks opened during the last period
     long period_ns_ = 0;
     std::int64_t retry_growth_ns_ = 0;  // not before; 0: growth has not failed
     std::int64_t next_point_ns_ = 0;

@@ -25,6 +25,9 @@ inline constexpr std::uint32_t chunk_magic = 0x4b'4e'48'43;  // "CHNK" in memory
 inline constexpr std::size_t file_header_bytes = 4096;
 inline constexpr std::size_t chunk_header_bytes = 64;
 inline constexpr std::size_t record_unit_bytes = 16;
+/// In a file, while its session runs: the word behind the last chunk that it has room for. By it the session knows that
+/// nobody cut the file. Where a chunk would begin it is read as one that was never opened.
+inline constexpr std::uint64_t end_mark = 0x00'00'45'4e'00'00'00'00;
 
 /// What the session does when no free chunk is left.
 enum class overflow_policy : std::uint32_t { drop_newest = 0, overwrite_oldest = 1, wait = 2 };
