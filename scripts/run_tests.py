@@ -136,12 +136,16 @@ def needed_files(folder, names):
         return ["all"]
     needed = {target for name in names for target in tests[name]}
     files = [file for target in introspect(folder, "targets") if target["id"] in needed for file in target["filename"]]
-    return ["build.ninja", *(os.path.relpath(file, folder) for file in files)]
+    return [os.path.relpath(file, folder) for file in files]
+
+
+def make(folder, targets):
+    return subprocess.run(["ninja", "-C", folder, *targets], stdin=subprocess.DEVNULL).returncode == 0
 
 
 def build(folder, names):
-    command = ["ninja", "-C", folder, *needed_files(folder, names)]
-    return subprocess.run(command, stdin=subprocess.DEVNULL).returncode == 0
+    # First the folder's own description: by an older one there are targets that are gone.
+    return make(folder, ["build.ninja"]) and make(folder, needed_files(folder, names))
 
 
 def run(folder, names, patience, wrapper):

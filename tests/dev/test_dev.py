@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """./dev where it can't go on: it names what is missing, installs nothing, and ends with one clear line.
 
-Each test sees a system that has the shell's everyday tools and nothing else: no compiler, no Meson
-and no apt-get.
+Each of these tests sees a system that has the shell's everyday tools and nothing else: no compiler, no Meson
+and no apt-get. Then what runs the tests of a folder.
 """
 
 import os
@@ -130,6 +130,35 @@ class WrongUse(BareSystem):
 
     def test_an_option_without_its_value_is_refused(self):
         self.assert_usage_error(self.dev("test", "--sanitize"), "--sanitize needs a value")
+
+
+class NamedTests(unittest.TestCase):
+    """Projects without a language, so that nothing is compiled."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="coroscope-named-")
+        self.addCleanup(folder.cleanup)
+        self.project = pathlib.Path(folder.name)
+
+    def describe(self, needed, left_out):
+        self.project.joinpath("meson.build").write_text(f"""project('p')
+custom_target('other', output: '{left_out}', command: ['false'], build_by_default: true)
+needed = custom_target('needed', output: '{needed}', command: ['touch', '@OUTPUT@'])
+test('wanted', find_program('test'), args: ['-e', needed])
+""")
+
+    def run_wanted(self):
+        return subprocess.run([sys.executable, ROOT / "scripts/run_tests.py", self.project / "build", "wanted"],
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def test_a_test_is_built_with_what_it_needs_alone_also_where_that_changed(self):
+        for needed in ("before", "after"):
+            self.describe(needed, "left_out")
+            if needed == "before":
+                subprocess.run(["meson", "setup", "build"], cwd=self.project, capture_output=True, check=True)
+            done = self.run_wanted()
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed")
 
 
 if __name__ == "__main__":
