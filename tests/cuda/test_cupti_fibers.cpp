@@ -9,6 +9,8 @@
 
 #include <boost/fiber/all.hpp>
 
+#include "../runtime/support/build.hpp"
+#include "../support/skip.hpp"
 #include "launch_ledger.hpp"
 
 using namespace coroscope;
@@ -40,7 +42,11 @@ void serve(ledger& book, bf::barrier& ends) {
 
 }  // namespace
 
-TEST_SUITE("launches by fibers") {
+TEST_CASE("launches by fibers under ThreadSanitizer" * doctest::skip(!thread_sanitized)) {
+    COROSCOPE_SKIP("Boost.Fiber does not tell ThreadSanitizer of its stacks");
+}
+
+TEST_SUITE("launches by fibers" * doctest::skip(thread_sanitized)) {
     TEST_CASE("fibers that change threads make their own launches, also under a context put on") {
         ledger book;
         const recorded_devices found = record_devices(

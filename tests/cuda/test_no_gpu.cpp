@@ -21,15 +21,12 @@ using namespace coroscope::test;
 
 namespace {
 
-// The real one, where the toolkit or the loader has it.
+// The real one, where the toolkit or the loader has it. It stays, because what it allocated would be lost without it.
 std::string real_cupti() {
     for (const char* path : {COROSCOPE_CUDA_TOOLKIT "/lib64/libcupti.so.13",
                              COROSCOPE_CUDA_TOOLKIT "/extras/CUPTI/lib64/libcupti.so.12",
                              "libcupti.so.13", "libcupti.so.12"}) {
-        if (void* library = ::dlopen(path, RTLD_LAZY | RTLD_LOCAL)) {
-            ::dlclose(library);
-            return path;
-        }
+        if (::dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) != nullptr) return path;
     }
     return {};
 }
@@ -149,9 +146,11 @@ TEST_SUITE("no GPU") {
     TEST_CASE(
         "a child that exits after a fork calls nothing of CUPTI on its way, and hangs nowhere") {
         const scratch_file file;
+        // A child has but one of its parent's threads: LeakSanitizer does not see what the others hold.
         const program_end end = run_program({"fork"}, {{"COROSCOPE_TRACE", file.path()},
                                                        {"COROSCOPE_DEVICE", "cuda"},
-                                                       {"COROSCOPE_CUPTI", FAKE_CUPTI}});
+                                                       {"COROSCOPE_CUPTI", FAKE_CUPTI},
+                                                       {"ASAN_OPTIONS", "detect_leaks=0"}});
         CHECK_MESSAGE(end.exit_code() == 0, end.output);
         const auto loaded = analysis::load(file.path());
         REQUIRE(loaded);

@@ -17,6 +17,8 @@ import sys
 import tempfile
 
 CHANGING = re.compile(r"0x[0-9a-f]+|\b\d{9,}\b")
+# What AddressSanitizer says of an exception on a stack that nobody told it of, with the process's number.
+OF_SANITIZER = ("WARNING: ASan is ignoring", "False positive error", "For details see https://github.com/google/sanitizers")
 # Programs without fibers of their own: callbacks of a thread, in one fiber of the thread's.
 WITHOUT_FIBERS = {"adapt_callbacks", "adapt_method_calls", "adapt_nonblocking"}
 
@@ -24,7 +26,8 @@ WITHOUT_FIBERS = {"adapt_callbacks", "adapt_method_calls", "adapt_nonblocking"}
 def run(program, **environment):
     done = subprocess.run([program], env={**os.environ, **environment}, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=100)
-    return done.returncode, sorted(CHANGING.sub("*", done.stdout).splitlines())
+    lines = CHANGING.sub("*", done.stdout).splitlines()
+    return done.returncode, sorted(line for line in lines if not any(part in line for part in OF_SANITIZER))
 
 
 def fibers_in(tool, trace):
