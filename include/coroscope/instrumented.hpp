@@ -92,7 +92,7 @@ public:
     auto initial_suspend() {
         const auto make = [this]() -> decltype(auto) { return promise_.initial_suspend(); };
         using slot = detail::made_slot<decltype(make())>;
-        return detail::initial_awaiter<Promise, slot>(task_, make);
+        return detail::initial_awaiter<Promise, slot>(place(), make);
     }
 
     auto final_suspend() noexcept {
@@ -111,27 +111,25 @@ public:
 
     /// Theirs first, where they have one, then ours around the result. A label comes off before.
     template <class Operand>
-    auto await_transform(Operand&& operand, const void* where = COROSCOPE_DETAIL_HERE) {
-        if (detail::load_gate() != 0) task_.await_site = detail::await_site_id(where);
-        return transform(static_cast<Operand&&>(operand));
+    auto await_transform(Operand&& operand) {
+        return transform<detail::await_place::here>(static_cast<Operand&&>(operand));
     }
     template <class Operand>
     auto await_transform(labelled_await<Operand>&& labelled) {
         if (detail::load_gate() != 0) task_.await_site = detail::await_site_id(labelled.label());
-        return transform(labelled.operand());
+        return transform<detail::await_place::labelled>(labelled.operand());
     }
 
     template <class Value = typename detail::yielded<Promise>::type>
         requires requires(Promise& promise, Value&& value) {
             promise.yield_value(static_cast<Value&&>(value));
         }
-    auto yield_value(Value&& value, const void* where = COROSCOPE_DETAIL_HERE) {
-        if (detail::load_gate() != 0) task_.await_site = detail::await_site_id(where);
+    auto yield_value(Value&& value) {
         const auto make = [&]() -> decltype(auto) {
             return promise_.yield_value(static_cast<Value&&>(value));
         };
         using slot = detail::made_slot<decltype(make())>;
-        return detail::instrumented_awaiter<Promise, slot>(make);
+        return detail::instrumented_awaiter<Promise, slot>(place(), make);
     }
 
     /// The promise underneath, for a library that asks for it.
@@ -139,20 +137,30 @@ public:
     detail::task_state& coroscope_task() noexcept { return task_; }
 
 private:
-    template <class Operand>
+    template <detail::await_place Place, class Operand>
     auto transform(Operand&& operand) {
         if constexpr (requires { promise_.await_transform(static_cast<Operand&&>(operand)); }) {
             const auto make = [&]() -> decltype(auto) {
                 return promise_.await_transform(static_cast<Operand&&>(operand));
             };
             using slot = detail::made_slot<decltype(make())>;
-            return detail::instrumented_awaiter<Promise, slot>(make);
+            return detail::instrumented_awaiter<Promise, slot, Place>(place(), make);
         } else {
             static_assert(!detail::declares_await_transform<Promise>,
                           "no await_transform of this coroutine's promise takes this operand");
             using slot = detail::operand_slot<Operand>;
-            return detail::instrumented_awaiter<Promise, slot>(static_cast<Operand&&>(operand));
+            return detail::instrumented_awaiter<Promise, slot, Place>(
+                place(), static_cast<Operand&&>(operand));
         }
+    }
+
+    detail::task_place place() noexcept {
+        const void* frame = std::coroutine_handle<instrumented>::from_promise(*this).address();
+        // In one expression, which g++ computes itself.
+        const auto in_promise =
+            reinterpret_cast<const char*>(&task_) - reinterpret_cast<const char*>(this);
+        return {&task_, frame,
+                detail::bytes_between(frame, this) + static_cast<std::int32_t>(in_promise)};
     }
 
     static constexpr void check_place() noexcept {

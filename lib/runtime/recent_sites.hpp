@@ -21,7 +21,7 @@ public:
         const std::uint64_t entry = slot_of(location).load(std::memory_order_relaxed);
         const std::uint64_t found = entry ^ (reinterpret_cast<std::uintptr_t>(location) << 16);
         id = static_cast<std::uint32_t>(found);
-        return found >> 16 == 0;
+        return found < 1U << 16;
     }
 
     static void keep(const void* location, std::uint32_t id) noexcept {

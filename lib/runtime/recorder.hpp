@@ -39,6 +39,15 @@ std::uint64_t careful_now() noexcept;
 #endif
 }
 
+/// What wants to know of this thread's tasks, loaded in the same manner.
+[[gnu::always_inline]] inline std::int32_t load_gate_once() noexcept {
+#if defined(__SANITIZE_THREAD__)
+    return detail::load_gate();
+#else
+    return this_thread.gate;
+#endif
+}
+
 /// A cursor with guaranteed_bytes behind it, or null with `records` counted as lost.
 [[gnu::always_inline]] inline char* reserve(unsigned records = 1) noexcept {
     char* cursor = this_thread.cursor;

@@ -75,6 +75,10 @@ bool is_quiet(const task_state& task) noexcept {
     install_task(task);
 }
 
+void find_await_site(task_state& task, const void* where) noexcept {
+    if (load_gate() != 0) task.await_site = await_site_id(where);
+}
+
 [[gnu::noinline]] void suspend_any(task_state& task, departure& leaving) noexcept {
     know(task);
     take_leave(task, leaving.before);
@@ -87,6 +91,13 @@ bool is_quiet(const task_state& task) noexcept {
         show(task, async_state::suspended, task.await_site);
     leaving.ticks = is_recording(gate) ? record_suspend(task, leaving.before.mark) : 0;
     task.before.mark = leaving.ticks;
+}
+
+// The same, of an await whose place is looked up first.
+[[gnu::noinline]] void suspend_any_at(task_state& task, const void* where,
+                                      departure& leaving) noexcept {
+    find_await_site(task, where);
+    suspend_any(task, leaving);
 }
 
 [[gnu::noinline]] void resume_any(task_state& task) noexcept {
@@ -135,6 +146,12 @@ bool is_quiet(const task_state& task) noexcept {
     install_task(awaited);
 }
 
+[[gnu::noinline]] void transfer_any_at(task_state& awaiter, task_state& awaited,
+                                       const void* where) noexcept {
+    find_await_site(awaiter, where);
+    transfer_any(awaiter, awaited);
+}
+
 [[gnu::noinline]] void finish_transfer_any(task_state& finished, task_state& resumed) noexcept {
     know(finished);
     know(resumed);
@@ -158,14 +175,14 @@ template <auto General, class... Arguments>
 
 // May a transition of the task go the short way? That something records is told by the room for a record.
 [[gnu::always_inline]] inline bool is_short(const task_state& task) noexcept {
-    return no_more_than_records(load_gate()) && knows(task.announced) &&
+    return no_more_than_records(load_gate_once()) && knows(task.announced) &&
            task.carried == this_thread.carried;
 }
 
 // The same of a task that has just been created, at a place that was seen before, by someone without attributes.
 [[gnu::always_inline]] inline bool is_short_spawn(const task_state& task,
                                                   std::uint32_t& site) noexcept {
-    return no_more_than_records(load_gate()) && !carries_attributes(this_thread.carried) &&
+    return no_more_than_records(load_gate_once()) && !carries_attributes(this_thread.carried) &&
            !out_of_task_ids() && recent_sites<site_kind::coroutine>::find(task.where, site);
 }
 
@@ -206,17 +223,62 @@ void spawn_suspended_fiber(task_state& task) noexcept { spawn_any(task, false); 
 void spawn_active(task_state& task) noexcept { spawn<false>(task); }
 void spawn_running(task_state& task) noexcept { spawn<true>(task); }
 
-void suspend_active(task_state& task, departure& leaving) noexcept {
+namespace {
+
+// May a suspension at that site go the short way? Its ticks and place.
+[[gnu::always_inline]] inline bool suspend(task_state& task, std::uint32_t site,
+                                           departure& leaving) noexcept {
     char* at = nullptr;
-    if (!is_short(task) || !is_installed(task) || !find_long_place(at)) [[unlikely]]
-        return rarely<suspend_any>(task, leaving);
+    if (!find_long_place(at)) [[unlikely]]
+        return false;
     const std::uint64_t ticks = counter_ticks();
     copy_resumer(leaving.before, task.before);
     leaving.ticks = ticks;
     task.before.mark = ticks;
+    task.await_site = site;
     leave_slice(task);
-    fill_record(at, ticks, make_tag(record_kind::suspend, task.await_site, 0), task.task,
+    fill_record(at, ticks, make_tag(record_kind::suspend, site, 0), task.task,
                 task_of(leaving.before.mark));
+    return true;
+}
+
+[[gnu::always_inline]] inline bool transfer(task_state& awaiter, task_state& awaited,
+                                            std::uint32_t site) noexcept {
+    char* at = nullptr;
+    if (!is_plain_beside(awaited, awaiter) || !find_long_place(at)) [[unlikely]]
+        return false;
+    const std::uint64_t id = awaited.task;
+    const std::uint64_t ticks = counter_ticks();
+    fill_record(at, ticks, make_tag(record_kind::transfer, site, 0), awaiter.task, id);
+    copy_resumer(awaited.before, awaiter.before);
+    awaiter.before.mark = ticks;
+    awaiter.await_site = site;
+    set_flags(awaiter, 0, task_installed);
+    set_flags(awaited, task_installed);
+    run(awaited, id, this_thread.mark);
+    return true;
+}
+
+// May a task that runs leave the short way, at a place that was seen before?
+[[gnu::always_inline]] inline bool may_leave(const task_state& task) noexcept {
+    return is_short(task) && is_installed(task);
+}
+[[gnu::always_inline]] inline bool may_leave(const task_state& task, const void* where,
+                                             std::uint32_t& site) noexcept {
+    return may_leave(task) && recent_sites<site_kind::await>::find(where, site);
+}
+
+}  // namespace
+
+void suspend_active(task_state& task, departure& leaving) noexcept {
+    if (!may_leave(task) || !suspend(task, task.await_site, leaving)) [[unlikely]]
+        rarely<suspend_any>(task, leaving);
+}
+
+void suspend_at(task_state& task, const void* where, departure& leaving) noexcept {
+    std::uint32_t site = 0;
+    if (!may_leave(task, where, site) || !suspend(task, site, leaving)) [[unlikely]]
+        rarely<suspend_any_at>(task, where, leaving);
 }
 
 void cancel_active(task_state& task, const resumer& before) noexcept {
@@ -242,16 +304,23 @@ void resume_active(task_state& task) noexcept {
     run(task, id, mark);
 }
 
+void start_untold(task_state& task) noexcept { start_task(task); }
+
 namespace {
+
+// Does it run, and end by itself, with nothing to be let go?
+[[gnu::always_inline]] inline bool ends_plainly(const task_state& task) noexcept {
+    return (task.flags & (task_installed | task_exception)) == task_installed &&
+           !carries_attributes(task.carried);
+}
 
 // Writes the end of a task that may go the short way.
 [[gnu::always_inline]] inline bool finish(task_state& task, std::uint64_t& ticks) noexcept {
     char* at = nullptr;
-    if (!is_short(task) || !is_installed(task) || carries_attributes(task.carried) ||
-        !find_long_place(at)) [[unlikely]]
+    if (!is_short(task) || !ends_plainly(task) || !find_long_place(at)) [[unlikely]]
         return false;
     ticks = counter_ticks();
-    fill_record(at, ticks, make_tag(record_kind::finish, 0, end_flags(task)), task.task,
+    fill_record(at, ticks, make_tag(record_kind::finish, 0, 0), task.task,
                 task_of(task.before.mark));
     return true;
 }
@@ -275,29 +344,24 @@ void end_active(task_state& task) noexcept {
 }
 
 void transfer_active(task_state& awaiter, task_state& awaited) noexcept {
-    char* at = nullptr;
-    if (!is_short(awaiter) || !is_installed(awaiter) || !is_plain_beside(awaited, awaiter) ||
-        !find_long_place(at)) [[unlikely]]
-        return rarely<transfer_any>(awaiter, awaited);
-    const std::uint64_t id = awaited.task;
-    const std::uint64_t ticks = counter_ticks();
-    fill_record(at, ticks, make_tag(record_kind::transfer, awaiter.await_site, 0), awaiter.task,
-                id);
-    copy_resumer(awaited.before, awaiter.before);
-    awaiter.before.mark = ticks;
-    set_flags(awaiter, 0, task_installed);
-    set_flags(awaited, task_installed);
-    run(awaited, id, this_thread.mark);
+    if (!may_leave(awaiter) || !transfer(awaiter, awaited, awaiter.await_site)) [[unlikely]]
+        rarely<transfer_any>(awaiter, awaited);
+}
+
+void transfer_at(task_state& awaiter, task_state& awaited, const void* where) noexcept {
+    std::uint32_t site = 0;
+    if (!may_leave(awaiter, where, site) || !transfer(awaiter, awaited, site)) [[unlikely]]
+        rarely<transfer_any_at>(awaiter, awaited, where);
 }
 
 void finish_transfer_active(task_state& finished, task_state& resumed) noexcept {
     char* at = nullptr;
-    if (!is_short(finished) || !is_installed(finished) || !is_plain_beside(resumed, finished) ||
-        carries_attributes(finished.carried) || !find_long_place(at)) [[unlikely]]
+    if (!is_short(finished) || !ends_plainly(finished) || !is_plain_beside(resumed, finished) ||
+        !find_long_place(at)) [[unlikely]]
         return rarely<finish_transfer_any>(finished, resumed);
     const std::uint64_t id = resumed.task;
-    fill_record(at, counter_ticks(), make_tag(record_kind::finish_transfer, 0, end_flags(finished)),
-                finished.task, id);
+    fill_record(at, counter_ticks(), make_tag(record_kind::finish_transfer, 0, 0), finished.task,
+                id);
     copy_resumer(resumed.before, finished.before);
     set_flags(resumed, task_installed);
     run(resumed, id, this_thread.mark);

@@ -204,6 +204,38 @@ owner<transforms> transformed(slot& into) {
     co_await target;
 }
 
+// Its awaiters have nothing in them, and yet answer by what they find at run time.
+struct asks_around {
+    struct promise {
+        struct awaiter {
+            bool await_ready() const noexcept { return ready; }
+            void await_suspend(std::coroutine_handle<>) const noexcept {}
+            void await_resume() const noexcept {}
+        };
+        explicit promise(int& live) noexcept : live_(&live) { ++live; }
+        promise(const promise&) = delete;
+        promise& operator=(const promise&) = delete;
+        ~promise() { --*live_; }
+        asks_around get_return_object() {
+            return {std::coroutine_handle<promise>::from_promise(*this)};
+        }
+        awaiter initial_suspend() const noexcept { return {}; }
+        awaiter final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const { std::terminate(); }
+
+    private:
+        int* live_;
+    };
+    using promise_type = instrumented<promise>;
+    static inline bool ready = false;
+    std::coroutine_handle<promise> handle;
+};
+asks_around asks([[maybe_unused]] int& live) {
+    COROSCOPE("between the answers");
+    co_return;
+}
+
 template <class Promise>
 void run(owner<Promise>& coroutine) {
     coroutine.handle.resume();
@@ -271,6 +303,30 @@ TEST_SUITE("promises") {
         const recorded found = session.stop();
         CHECK(found.task("starts_after_all").state == analysis::task_state::finished);
         CHECK(found.event("started after all").task == found.task_index("starts_after_all"));
+    }
+
+    TEST_CASE("a stateless awaiter is asked when it is awaited, at the start and at the end") {
+        for (const bool goes : {false, true}) {
+            CAPTURE(goes);
+            recording session;
+            int live = 0;
+            asks_around::ready = false;
+            const asks_around coroutine = asks(live);
+            CHECK_FALSE(coroutine.handle.done());
+            asks_around::ready = goes;
+            coroutine.handle.resume();
+            CHECK(live == (goes ? 0 : 1));
+            CHECK(current_context().task == 0);
+            if (!goes) coroutine.handle.destroy();
+            const recorded found = session.stop();
+            CHECK(found.task("asks").state == analysis::task_state::finished);
+            CHECK(found.task("asks").slices.size() == 1);
+            CHECK(found.event("between the answers").task == found.task_index("asks"));
+        }
+        asks_around::ready = true;
+        int live = 0;
+        static_cast<void>(asks(live));
+        CHECK(live == 0);
     }
 
     TEST_CASE("an aligned promise stands where its handle looks for it") {

@@ -56,6 +56,11 @@ task<int> awaits_both_ways() {
     co_return first + co_await number(2);
 }
 
+task<int> awaits_with_label() {
+    const int first = co_await COROSCOPE_AWAIT("by name", number(1));
+    co_return first + co_await number(2);
+}
+
 task<int> sum_to(int depth) {
     COROSCOPE_FUNCTION();
     if (depth == 0) co_return 0;
@@ -78,6 +83,29 @@ task<> parent_of_two() {
     co_await number(1);
     bool ran = false;
     co_await nothing(ran);
+}
+
+// Hands over to a task as somebody would who knows nothing of it.
+class stranger {
+public:
+    explicit stranger(task<int>& work) noexcept : inner_(work.operator co_await()) {}
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiter) const noexcept {
+        return inner_.await_suspend(waiter);
+    }
+    int await_resume() const { return inner_.await_resume(); }
+
+private:
+    detail::task_awaiter<int> inner_;
+};
+task<int> number_in_scope(int value) {
+    COROSCOPE("in the child");
+    co_return value;
+}
+task<int> awaits_by_stranger() {
+    COROSCOPE("around the child");
+    task<int> work = number_in_scope(6);
+    co_return co_await stranger(work) + 1;
 }
 
 task<int> catches() {
@@ -213,6 +241,34 @@ TEST_SUITE("task") {
         const auto& scope = found.event("parent scope");
         CHECK((scope.flags & analysis::event_suspension_unknown) == 0);
         CHECK(found.split(scope).suspended_ns == children);
+    }
+
+    TEST_CASE("a task that is resumed by an awaiter of somebody else's runs as itself") {
+        recording session;
+        CHECK(sync_wait(awaits_by_stranger()) == 7);
+        CHECK(current_context().task == 0);
+        const recorded found = session.stop();
+        const auto& child = found.task("number_in_scope");
+        REQUIRE(child.slices.size() == 1);
+        CHECK(child.state == analysis::task_state::finished);
+        CHECK(found.event("in the child").task == found.task_index("number_in_scope"));
+        const auto& parent = found.task("awaits_by_stranger");
+        REQUIRE(parent.slices.size() == 2);
+        CHECK(parent.state == analysis::task_state::finished);
+        const analysis::slice& between = found.trace.slices[child.slices.front()];
+        CHECK(found.trace.slices[parent.slices.front()].end_ns <= between.start_ns);
+        CHECK(between.end_ns <= found.trace.slices[parent.slices.back()].start_ns);
+        for (const auto& each : found.trace.tasks) check_sum(each, found.trace.duration_ns);
+    }
+
+    TEST_CASE("a label names an await of a task, too, and the next await names its own line") {
+        recording session;
+        CHECK(sync_wait(awaits_with_label()) == 3);
+        const recorded found = session.stop();
+        const auto awaits = found.awaits(found.task("awaits_with_label"));
+        REQUIRE(awaits.size() == 2);
+        CHECK(found.site_label(awaits[0].site) == "by name");
+        CHECK(found.site_label(awaits[1].site).find("awaits_with_label") != std::string::npos);
     }
 
     TEST_CASE("each await names the line where it stands") {

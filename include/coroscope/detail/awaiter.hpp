@@ -94,6 +94,35 @@ private:
     awaiter_of<Awaitable> awaiter_;
 };
 
+/// Can a stateless awaiter be asked while compiling whether it is ready (as std::suspend_always and suspend_never can)?
+/// Then that is its answer whenever it is asked.
+template <class Awaiter>
+concept known_readiness = std::is_empty_v<Awaiter> && requires {
+    typename std::bool_constant<static_cast<bool>(Awaiter{}.await_ready())>;
+};
+
+/// What an awaiter answers to await_ready(), asked once; kept only where it has to be.
+template <class Awaiter>
+class readiness {
+public:
+    static constexpr bool always = false;
+    static constexpr bool never = false;
+    explicit readiness(Awaiter& awaiter) : ready_(static_cast<bool>(awaiter.await_ready())) {}
+    bool is_ready() const noexcept { return ready_; }
+
+private:
+    bool ready_;
+};
+
+template <known_readiness Awaiter>
+class readiness<Awaiter> {
+public:
+    static constexpr bool always = static_cast<bool>(Awaiter{}.await_ready());
+    static constexpr bool never = !always;
+    explicit readiness(Awaiter&) noexcept {}
+    static constexpr bool is_ready() noexcept { return always; }
+};
+
 // Whether a promise declares await_transform in any form, deleted ones included: then the coroutine may
 // await only what one of them takes. Found by making the name ambiguous, which a final class escapes.
 struct other_await_transform {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <coroscope/detail/awaiter.hpp>
+#include <coroscope/detail/location.hpp>
 #include <coroscope/detail/task_state.hpp>
 
 namespace coroscope::detail {
@@ -43,13 +44,12 @@ private:
 
 /// Calls the inner await_suspend between the task's suspension and the thread's return to what it did before.
 template <class Promise, class Awaiter, class Handle>
-auto suspend_in(Awaiter& awaiter, Handle handle, task_link& link) {
+auto suspend_in(Awaiter& awaiter, Handle handle, task_link& link, const void* where) {
     const auto theirs = std::coroutine_handle<Promise>::from_address(handle.address());
     using outcome = decltype(awaiter.await_suspend(theirs));
     task_state& task = handle.promise().coroscope_task();
-    link.tie(task);
     departure leaving;  // apart from the rest, which may then stay in registers
-    const bool active = suspend_task(task, leaving);
+    const bool active = suspend_task(task, where, leaving);
     suspension suspended(task, link, leaving, active);
     if constexpr (std::is_void_v<outcome>) {
         awaiter.await_suspend(theirs);
@@ -75,25 +75,39 @@ auto suspend_in(Awaiter& awaiter, Handle handle, task_link& link) {
 }
 
 /// The link of an awaiter that has none.
-struct no_link {};
+struct no_link {
+    explicit no_link(const task_place&) noexcept {}
+    static void untie() noexcept {}
+};
+
+/// How it is known where an await stands: from itself, or by a label whose site is in the task's state already.
+enum class await_place : bool { here, labelled };
 
 /// Around the awaiter of one co_await or co_yield. `Slot` keeps the awaiter.
-template <class Promise, class Slot>
+template <class Promise, class Slot, await_place Place = await_place::here>
 class instrumented_awaiter {
 public:
     template <class Operand>
-    explicit instrumented_awaiter(Operand&& operand) : slot_(static_cast<Operand&&>(operand)) {}
+    instrumented_awaiter(const task_place& task, Operand&& operand)
+        : slot_(static_cast<Operand&&>(operand)), link_(task) {}
     instrumented_awaiter(const instrumented_awaiter&) = delete;
     instrumented_awaiter& operator=(const instrumented_awaiter&) = delete;
 
-    bool await_ready() { return static_cast<bool>(slot_.awaiter().await_ready()); }
+    bool await_ready() {
+        const bool ready = static_cast<bool>(slot_.awaiter().await_ready());
+        if (ready) link_.untie();
+        return ready;
+    }
 
+    // The default argument is that of the coroutine's own call, and so tells where the await expression stands.
     template <class Handle>
-    auto await_suspend(Handle handle) {
+    auto await_suspend(Handle handle, const void* here = COROSCOPE_DETAIL_HERE) {
+        const void* where = Place == await_place::here ? here : nullptr;
         if constexpr (owned) {
-            return slot_.awaiter().coroscope_transfer(handle, handle.promise().coroscope_task());
+            return slot_.awaiter().coroscope_transfer(handle, handle.promise().coroscope_task(),
+                                                      where);
         } else {
-            return suspend_in<Promise>(slot_.awaiter(), handle, link_);
+            return suspend_in<Promise>(slot_.awaiter(), handle, link_, where);
         }
     }
 
@@ -118,12 +132,11 @@ template <class Promise, class Slot>
 class initial_awaiter {
 public:
     template <class Make>
-    initial_awaiter(task_state& task, Make&& make) : slot_(static_cast<Make&&>(make)) {
-        const bool starts = static_cast<bool>(slot_.awaiter().await_ready());
-        spawn_task(task, starts);
-        if constexpr (!never_suspends) {
-            if (!starts) link_.tie(task);
-        }
+    initial_awaiter(const task_place& task, Make&& make)
+        : slot_(static_cast<Make&&>(make)), link_(task) {
+        const readiness<inner> starts(slot_.awaiter());
+        spawn_task(*task.state, starts.is_ready());
+        if (starts.is_ready()) link_.untie();
     }
     initial_awaiter(const initial_awaiter&) = delete;
     initial_awaiter& operator=(const initial_awaiter&) = delete;
@@ -144,15 +157,25 @@ public:
 
     decltype(auto) await_resume() {
         if constexpr (!never_suspends) {
-            if (always_suspends || link_.is_tied()) start_task(link_.task());
+            if (always_suspends || link_.is_tied()) start(link_.task());
         }
         return resume_value(slot_.awaiter());
     }
 
 private:
-    using inner = std::remove_cvref_t<decltype(std::declval<Slot&>().awaiter())>;
-    static constexpr bool never_suspends = std::is_same_v<inner, std::suspend_never>;
-    static constexpr bool always_suspends = std::is_same_v<inner, std::suspend_always>;
+    using inner = std::remove_reference_t<decltype(std::declval<Slot&>().awaiter())>;
+
+    // Where both sides are ours, whoever hands over tells that the task runs.
+    static void start(task_state& task) noexcept {
+        if constexpr (!owned_awaiter<inner>) {
+            start_task(task);
+        } else if ((task.flags & task_started) == 0) [[unlikely]] {
+            start_untold(task);
+        }
+    }
+
+    static constexpr bool never_suspends = readiness<inner>::always;
+    static constexpr bool always_suspends = readiness<inner>::never;
 
     [[no_unique_address]] Slot slot_;
     [[no_unique_address]] std::conditional_t<never_suspends, no_link, task_link> link_;
@@ -165,14 +188,13 @@ class final_awaiter {
 public:
     template <class Make>
     final_awaiter(task_state& task, Make&& make) noexcept
-        : slot_(static_cast<Make&&>(make)),
-          falls_through_(static_cast<bool>(slot_.awaiter().await_ready())) {
-        if (falls_through_) end_task(task);
+        : slot_(static_cast<Make&&>(make)), falls_through_(slot_.awaiter()) {
+        if (falls_through_.is_ready()) end_task(task);
     }
     final_awaiter(const final_awaiter&) = delete;
     final_awaiter& operator=(const final_awaiter&) = delete;
 
-    bool await_ready() const noexcept { return falls_through_; }
+    bool await_ready() const noexcept { return falls_through_.is_ready(); }
 
     template <class Handle>
     auto await_suspend(Handle handle) noexcept {
@@ -205,8 +227,10 @@ public:
     void await_resume() noexcept { resume_value(slot_.awaiter()); }
 
 private:
+    using inner = std::remove_reference_t<decltype(std::declval<Slot&>().awaiter())>;
+
     [[no_unique_address]] Slot slot_;
-    bool falls_through_;
+    [[no_unique_address]] readiness<inner> falls_through_;
 };
 
 }  // namespace coroscope::detail

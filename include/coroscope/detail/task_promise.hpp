@@ -45,6 +45,11 @@ struct continuation {
     task_state* task = nullptr;
 };
 
+/// The initial suspension: the task waits for its awaiter, who tells that it runs, where that is a task itself.
+struct task_initial_awaiter : std::suspend_always {
+    void coroscope_child() const noexcept {}
+};
+
 /// The final suspension: resumes the awaiter. When both are tasks, in one recorded moment.
 class task_final_awaiter {
 public:
@@ -72,7 +77,7 @@ public:
 
 class task_promise_base {
 public:
-    std::suspend_always initial_suspend() const noexcept { return {}; }
+    task_initial_awaiter initial_suspend() const noexcept { return {}; }
     task_final_awaiter final_suspend() const noexcept { return {}; }
     continuation next;
 };
@@ -158,13 +163,18 @@ public:
     void coroscope_child() const noexcept {}
     /// From an instrumented coroutine: awaiter and awaited change places in one recorded moment.
     template <class Handle>
-    std::coroutine_handle<> coroscope_transfer(Handle awaiter,
-                                               task_state& awaiter_task) const noexcept {
+    std::coroutine_handle<> coroscope_transfer(Handle awaiter, task_state& awaiter_task,
+                                               const void* where) const noexcept {
         using promise = coroscope::instrumented<task_promise<T>>;
-        auto& child = std::coroutine_handle<promise>::from_address(frame_.address()).promise();
-        frame_.promise().next = {awaiter, &awaiter_task};
-        transfer_task(awaiter_task, child.coroscope_task());
-        return frame_;
+        const handle awaited = frame_;
+        auto& child = std::coroutine_handle<promise>::from_address(awaited.address()).promise();
+        continuation& next = awaited.promise().next;
+        next.handle = awaiter;
+        // Between the two: g++ would gather them in a vector register first, which takes longer than two stores.
+        __asm__ volatile("" : "+m"(next.handle));
+        next.task = &awaiter_task;
+        transfer_task(awaiter_task, child.coroscope_task(), where);
+        return awaited;
     }
 #endif
 

@@ -122,23 +122,32 @@ inline std::uint64_t frame_bytes(const task_state& task) noexcept {
     __asm__ volatile("" : "+m"(task.parent));
 }
 
-/// Where the task of an awaiter is that stands in the same frame, in four bytes. Tied by an awaiter that suspends the
-/// coroutine, and so stands there.
+/// A task's state, and where in which frame it is: so the compiler knows how far it is from something else in the frame.
+struct task_place {
+    task_state* state;
+    const void* frame;
+    std::int32_t offset;
+};
+
+inline std::int32_t bytes_between(const void* from, const void* to) noexcept {
+    return static_cast<std::int32_t>(static_cast<const char*>(to) - static_cast<const char*>(from));
+}
+
+/// Where the task of an awaiter is that stands in the same frame, in four bytes. Untied where the coroutine goes on
+/// without being suspended: it may then stand elsewhere. The distance is from here to there: an addressing mode adds it.
 class task_link {
 public:
-    void tie(const task_state& task) noexcept {
-        distance_ = static_cast<std::int32_t>(reinterpret_cast<const char*>(this) -
-                                              reinterpret_cast<const char*>(&task));
-    }
+    explicit task_link(const task_place& task) noexcept
+        : distance_(task.offset - bytes_between(task.frame, this)) {}
     void untie() noexcept { distance_ = 0; }
     [[nodiscard]] bool is_tied() const noexcept { return distance_ != 0; }
     /// Precondition: is_tied().
     [[nodiscard]] task_state& task() noexcept {
-        return *reinterpret_cast<task_state*>(reinterpret_cast<char*>(this) - distance_);
+        return *reinterpret_cast<task_state*>(reinterpret_cast<char*>(this) + distance_);
     }
 
 private:
-    std::int32_t distance_ = 0;
+    std::int32_t distance_;
 };
 
 /// Has the thread used its block of ids?
@@ -202,12 +211,16 @@ inline void install_task(task_state& task) noexcept {
 COROSCOPE_API COROSCOPE_NO_PLT void spawn_active(task_state& task) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void spawn_running(task_state& task) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void suspend_active(task_state& task, departure& leaving) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void suspend_at(task_state& task, const void* where,
+                                               departure& leaving) noexcept;
 COROSCOPE_API void cancel_active(task_state& task, const resumer& before) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void resume_active(task_state& task) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void finish_active(task_state& task, departure& leaving) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void end_active(task_state& task) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void transfer_active(task_state& awaiter,
                                                     task_state& awaited) noexcept;
+COROSCOPE_API COROSCOPE_NO_PLT void transfer_at(task_state& awaiter, task_state& awaited,
+                                                const void* where) noexcept;
 COROSCOPE_API COROSCOPE_NO_PLT void finish_transfer_active(task_state& finished,
                                                            task_state& resumed) noexcept;
 COROSCOPE_API void destroy_active(task_state& task) noexcept;
@@ -239,13 +252,18 @@ COROSCOPE_CONTEXT_SWITCH void spawn_task(task_state& task, bool started) noexcep
         spawn_active(task);
 }
 
-/// The task is about to suspend. False where that is quiet; else the context stays the task's until
-/// the inner await_suspend has returned, and the caller then restores leaving.before.
-[[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool suspend_task(task_state& task,
+/// The task is about to suspend, in an await that stands at `where`, the address of a std::source_location; null: at
+/// await_site, a label's. False where that is quiet; else the context stays the task's until the inner await_suspend
+/// has returned, and the caller then restores leaving.before.
+[[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool suspend_task(task_state& task, const void* where,
                                                          departure& leaving) noexcept {
     if (!is_active(task)) [[likely]]
         return false;
-    suspend_active(task, leaving);
+    if (where == nullptr) {
+        suspend_active(task, leaving);
+    } else {
+        suspend_at(task, where, leaving);
+    }
     return true;
 }
 
@@ -255,13 +273,15 @@ COROSCOPE_CONTEXT_SWITCH void resume_task(task_state& task) noexcept {
         resume_active(task);
 }
 
-/// The task runs for the first time, unless whoever handed over to it has told so already.
+/// The task runs for the first time.
 COROSCOPE_CONTEXT_SWITCH void start_task(task_state& task) noexcept {
-    if ((task.flags & task_started) != 0) return;
     set_flags(task, task_started);
     if (is_active(task)) [[unlikely]]
         resume_active(task);
 }
+
+/// The same, of a task that somebody else resumed than the task that awaits it: seldom, and so in a call.
+COROSCOPE_API COROSCOPE_NO_PLT void start_untold(task_state& task) noexcept;
 
 /// The task has run to its end (final suspension). False where that is quiet, as above.
 [[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool finish_task(task_state& task,
@@ -297,20 +317,25 @@ COROSCOPE_CONTEXT_SWITCH void destroy_task(task_state& task) noexcept {
         destroy_active(task);
 }
 
-/// Both sides of an await are ours: the awaiter suspends and the awaited runs, in one moment.
-COROSCOPE_CONTEXT_SWITCH void transfer_task(task_state& awaiter, task_state& awaited) noexcept {
-    const unsigned either = awaiter.flags | awaited.flags;
+/// Both sides of an await are ours: the awaiter suspends and the awaited runs, in one moment. `where` as above.
+COROSCOPE_CONTEXT_SWITCH void transfer_task(task_state& awaiter, task_state& awaited,
+                                            const void* where) noexcept {
     set_flags(awaited, task_started);
-    if (wants_transitions() != 0 || (either & task_known) != 0) [[unlikely]]
+    if (wants_transitions() == 0 && ((awaiter.flags | awaited.flags) & task_known) == 0) [[likely]]
+        return;
+    if (where == nullptr) {
         transfer_active(awaiter, awaited);
+    } else {
+        transfer_at(awaiter, awaited, where);
+    }
 }
 
 /// The awaited task has finished and its awaiter runs on, in one moment.
 COROSCOPE_CONTEXT_SWITCH void finish_and_resume(task_state& finished,
                                                 task_state& resumed) noexcept {
     set_flags(finished, 0, task_spawned);
-    if (wants_transitions() != 0 || ((finished.flags | resumed.flags) & task_known) != 0)
-        [[unlikely]]
+    // Where its awaiter's state is set, so is its own, from the transfer on.
+    if (is_active(finished)) [[unlikely]]
         finish_transfer_active(finished, resumed);
 }
 
