@@ -44,7 +44,7 @@ public:
     bool await_ready() { return static_cast<bool>(slot_.awaiter().await_ready()); }
 
     template <class Promise>
-    auto await_suspend(std::coroutine_handle<Promise> handle) {
+    COROSCOPE_DETAIL_APART auto await_suspend(std::coroutine_handle<Promise> handle) {
         detail::begin_scope(
             start_, [](detail::scope_start* slow) noexcept { detail::begin_unobserved(slow); });
         // Nothing of *this may be touched after the inner call succeeded: the coroutine may already

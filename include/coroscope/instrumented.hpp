@@ -27,6 +27,7 @@
 #include <coroscope/detail/instrumented_awaiter.hpp>
 #include <coroscope/detail/location.hpp>
 #include <coroscope/detail/promise_allocation.hpp>
+#include <coroscope/detail/promise_parameters.hpp>
 #include <coroscope/detail/promise_returns.hpp>
 
 namespace coroscope {
@@ -61,6 +62,9 @@ template <class Promise>
 class instrumented final : public detail::promise_returns<instrumented<Promise>, Promise>,
                            public detail::promise_allocation<instrumented<Promise>, Promise> {
 public:
+    // A promise without constructors takes parameters, too, for its first members.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
     /// Constructs the promise from the coroutine's parameters where it takes them, else from nothing.
     /// They are passed on as they come: g++ offers parameters of rvalue reference type as rvalues.
     template <class... Parameters>
@@ -69,6 +73,7 @@ public:
         : promise_(static_cast<Parameters&&>(parameters)...), task_(detail::in_frame_t{}) {
         check_place();
     }
+#pragma GCC diagnostic pop
     instrumented() : promise_(), task_(detail::in_frame_t{}) { check_place(); }
     instrumented(const instrumented&) = delete;
     instrumented& operator=(const instrumented&) = delete;
@@ -86,7 +91,11 @@ public:
         // creator: scopes there could not be told from calls. So it must not see through the handle.
         __asm__("" : "+r"(promise));
 #endif
-        return promise->get_return_object();
+        if constexpr (detail::returns_object_at<Promise>) {
+            return promise->get_return_object(detail::location_at(where));
+        } else {
+            return promise->get_return_object();
+        }
     }
 
     auto initial_suspend() {
@@ -111,25 +120,31 @@ public:
 
     /// Theirs first, where they have one, then ours around the result. A label comes off before.
     template <class Operand>
-    auto await_transform(Operand&& operand) {
-        return transform<detail::await_place::here>(static_cast<Operand&&>(operand));
+    auto await_transform(Operand&& operand, const void* where = COROSCOPE_DETAIL_HERE) {
+        return transform<detail::await_place::here>(static_cast<Operand&&>(operand), where);
     }
     template <class Operand>
-    auto await_transform(labelled_await<Operand>&& labelled) {
+    auto await_transform(labelled_await<Operand>&& labelled,
+                         const void* where = COROSCOPE_DETAIL_HERE) {
         if (detail::load_gate() != 0) task_.await_site = detail::await_site_id(labelled.label());
-        return transform<detail::await_place::labelled>(labelled.operand());
+        return transform<detail::await_place::labelled>(labelled.operand(), where);
     }
 
-    template <class Value = typename detail::yielded<Promise>::type>
-        requires requires(Promise& promise, Value&& value) {
-            promise.yield_value(static_cast<Value&&>(value));
-        }
+    template <class Value>
+        requires detail::yields_as_it_is<Promise, Value>
     auto yield_value(Value&& value) {
-        const auto make = [&]() -> decltype(auto) {
-            return promise_.yield_value(static_cast<Value&&>(value));
-        };
-        using slot = detail::made_slot<decltype(make())>;
-        return detail::instrumented_awaiter<Promise, slot>(place(), make);
+        return yield<Value>(static_cast<Value&&>(value));
+    }
+    /// What is converted, and braced lists.
+    template <class Theirs = Promise, class Value = detail::yielded<Theirs>>
+        requires detail::yields<Promise, Value>
+    auto yield_value(std::type_identity_t<Value>&& value) {
+        return yield<Value>(static_cast<Value&&>(value));
+    }
+    template <class Theirs = Promise, class Value = detail::yielded<Theirs>>
+        requires detail::yields<Promise, const Value&>
+    auto yield_value(const std::type_identity_t<Value>& value) {
+        return yield<const Value&>(value);
     }
 
     /// The promise underneath, for a library that asks for it.
@@ -138,8 +153,17 @@ public:
 
 private:
     template <detail::await_place Place, class Operand>
-    auto transform(Operand&& operand) {
-        if constexpr (requires { promise_.await_transform(static_cast<Operand&&>(operand)); }) {
+    auto transform(Operand&& operand, [[maybe_unused]] const void* where) {
+        if constexpr (detail::transforms_at<Promise, Operand>) {
+            const auto make = [&]() -> decltype(auto) {
+                return promise_.await_transform(static_cast<Operand&&>(operand),
+                                                detail::location_at(where));
+            };
+            using slot = detail::made_slot<decltype(make())>;
+            return detail::instrumented_awaiter<Promise, slot, Place>(place(), make);
+        } else if constexpr (requires {
+                                 promise_.await_transform(static_cast<Operand&&>(operand));
+                             }) {
             const auto make = [&]() -> decltype(auto) {
                 return promise_.await_transform(static_cast<Operand&&>(operand));
             };
@@ -152,6 +176,15 @@ private:
             return detail::instrumented_awaiter<Promise, slot, Place>(
                 place(), static_cast<Operand&&>(operand));
         }
+    }
+
+    template <class Value>
+    auto yield(Value&& value) {
+        const auto make = [&]() -> decltype(auto) {
+            return promise_.yield_value(static_cast<Value&&>(value));
+        };
+        using slot = detail::made_slot<decltype(make())>;
+        return detail::instrumented_awaiter<Promise, slot>(place(), make);
     }
 
     detail::task_place place() noexcept {

@@ -3,7 +3,8 @@
 // What instrumented coroutines do to heap and stack, printed as a name and a number:
 //   allocations.*   calls of operator new while a thousand children are awaited, by their type
 //   stack.*         bytes of stack between the first and the last of a million awaited children
-// Each in three states: plain, instrumented and recording.
+// Each in three states: plain, instrumented and recording. And that coroutines go on which a compiler sees go on
+// at once, so that it leaves their awaiters out of the frame.
 
 #include <coroutine>
 #include <cstddef>
@@ -124,9 +125,52 @@ void measure(const char* state) {
     std::printf("stack.%s %zu\n", state, static_cast<std::size_t>(seen.high - seen.low));
 }
 
+struct back_to_itself {
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> self) const noexcept {
+        return self;
+    }
+    void await_resume() const noexcept {}
+};
+struct after_all {
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<>) const noexcept { return false; }
+    void await_resume() const noexcept {}
+};
+
+template <class Start>
+struct starts_at_once {
+    struct promise {
+        starts_at_once get_return_object() const noexcept { return {}; }
+        Start initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+    using promise_type = coroscope::instrumented<promise>;
+};
+
+template <class Start>
+starts_at_once<Start> goes_on(int& steps) {
+    ++steps;
+    co_await back_to_itself();
+    ++steps;
+    co_await after_all();
+    ++steps;
+}
+
+bool go_on_at_once() {
+    int steps = 0;
+    goes_on<std::suspend_never>(steps);
+    goes_on<back_to_itself>(steps);
+    goes_on<after_all>(steps);
+    return steps == 9;
+}
+
 }  // namespace
 
 int main() {
+    if (!go_on_at_once()) return 2;
     measure<plain>("plain");
     measure<instrumented>("instrumented");
     measure<coroscope::task<>>("task");
@@ -135,6 +179,7 @@ int main() {
     options.limit_bytes = std::size_t{16} << 20;
     const coroscope::profile session(options);
     if (session.status().state != coroscope::session_state::recording) return 1;
+    if (!go_on_at_once()) return 2;
     measure<instrumented>("instrumented.recording");
     measure<coroscope::task<>>("task.recording");
 }

@@ -235,6 +235,29 @@ asks_around asks([[maybe_unused]] int& live) {
     COROSCOPE("between the answers");
     co_return;
 }
+// Its await_transform makes an awaiter that refers to itself, and cannot be moved.
+struct makes_in_place : lazy_base<makes_in_place> {
+    class anchored {
+    public:
+        explicit anchored(slot& into) noexcept : inner_(into), self_(this) {}
+        anchored(const anchored&) = delete;
+        anchored& operator=(const anchored&) = delete;
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> waiter) noexcept {
+            self_->inner_.await_suspend(waiter);
+        }
+        bool await_resume() const noexcept { return self_ == this; }
+
+    private:
+        suspend_into inner_;
+        anchored* self_;
+    };
+    anchored await_transform(slot& into) const noexcept { return anchored(into); }
+    owner<makes_in_place> get_return_object() {
+        return owner<makes_in_place>(std::coroutine_handle<makes_in_place>::from_promise(*this));
+    }
+};
+owner<makes_in_place> stays_in_place(slot& into, bool& stayed) { stayed = co_await into; }
 
 template <class Promise>
 void run(owner<Promise>& coroutine) {
@@ -365,6 +388,16 @@ TEST_SUITE("promises") {
         CHECK(coroutine.handle.done());
         const recorded found = session.stop();
         CHECK(found.awaits(found.task("transformed")).size() == 1);
+    }
+
+    TEST_CASE("an await_transform may make an awaiter that cannot be moved") {
+        slot into;
+        bool stayed = false;
+        auto coroutine = stays_in_place(into, stayed);
+        coroutine.handle.resume();
+        into.resume();
+        CHECK(coroutine.handle.done());
+        CHECK(stayed);
     }
 
     TEST_CASE("what instrumentation adds to a frame stays within its bound") {

@@ -7,7 +7,24 @@
 #include <type_traits>
 #include <utility>
 
+// Before version 17 clang inlines await_suspend into the coroutine. Then its locals may stand in the frame, which may be
+// gone when it goes on; and where clang sees that the coroutine goes on at once, the awaiter stands on the stack.
+#if defined(__clang__) && __clang_major__ < 17
+#define COROSCOPE_DETAIL_APART [[gnu::noinline]]
+#else
+#define COROSCOPE_DETAIL_APART
+#endif
+
 namespace coroscope::detail {
+
+/// What await_suspend returns, where the compiler must not see who runs next.
+template <class Outcome>
+[[gnu::always_inline]] inline Outcome unforeseen(Outcome outcome) noexcept {
+#if defined(__clang__) && __clang_major__ < 17
+    __asm__("" : "+m"(outcome));
+#endif
+    return outcome;
+}
 
 template <class Operand>
 concept has_member_co_await =
@@ -72,6 +89,18 @@ private:
 template <class Awaitable,
           bool Own = !has_member_co_await<Awaitable> && !has_free_co_await<Awaitable>>
 class made_slot {
+public:
+    template <class Make>
+    explicit made_slot(Make&& make) : awaitable_(make()) {}
+    auto& awaiter() noexcept { return awaitable_; }
+
+private:
+    Awaitable awaitable_;
+};
+
+// Only here without an address of its own: g++ would move into such a member what can be made in place elsewhere.
+template <stateless_awaiter Awaitable>
+class made_slot<Awaitable, true> {
 public:
     template <class Make>
     explicit made_slot(Make&& make) : awaitable_(make()) {}

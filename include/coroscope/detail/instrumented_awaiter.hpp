@@ -70,7 +70,7 @@ auto suspend_in(Awaiter& awaiter, Handle handle, task_link& link, const void* wh
             restore(leaving.before);
             expect_handover(next.address(), leaving.ticks);
         }
-        return next;
+        return unforeseen(next);
     }
 }
 
@@ -101,7 +101,8 @@ public:
 
     // The default argument is that of the coroutine's own call, and so tells where the await expression stands.
     template <class Handle>
-    auto await_suspend(Handle handle, const void* here = COROSCOPE_DETAIL_HERE) {
+    COROSCOPE_DETAIL_APART auto await_suspend(Handle handle,
+                                              const void* here = COROSCOPE_DETAIL_HERE) {
         const void* where = Place == await_place::here ? here : nullptr;
         if constexpr (owned) {
             return slot_.awaiter().coroscope_transfer(handle, handle.promise().coroscope_task(),
@@ -150,9 +151,13 @@ public:
     }
 
     template <class Handle>
-    auto await_suspend(Handle handle) {
-        return slot_.awaiter().await_suspend(
-            std::coroutine_handle<Promise>::from_address(handle.address()));
+    COROSCOPE_DETAIL_APART auto await_suspend(Handle handle) {
+        const auto theirs = std::coroutine_handle<Promise>::from_address(handle.address());
+        if constexpr (std::is_void_v<decltype(slot_.awaiter().await_suspend(theirs))>) {
+            slot_.awaiter().await_suspend(theirs);
+        } else {
+            return unforeseen(slot_.awaiter().await_suspend(theirs));
+        }
     }
 
     decltype(auto) await_resume() {
@@ -197,7 +202,7 @@ public:
     bool await_ready() const noexcept { return falls_through_.is_ready(); }
 
     template <class Handle>
-    auto await_suspend(Handle handle) noexcept {
+    COROSCOPE_DETAIL_APART auto await_suspend(Handle handle) noexcept {
         const auto theirs = std::coroutine_handle<Promise>::from_address(handle.address());
         auto& awaiter = slot_.awaiter();
         using outcome = decltype(awaiter.await_suspend(theirs));

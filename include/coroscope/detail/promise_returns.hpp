@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <coroscope/detail/promise_parameters.hpp>
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/result_validator.hpp>
 
@@ -15,44 +16,6 @@ namespace coroscope::detail {
 
 template <class Promise>
 concept returns_void = requires(Promise& promise) { promise.return_void(); };
-
-struct no_parameter {};
-
-// The parameter of a member function that is neither overloaded nor a template: what a braced
-// list in `co_return {…}` or `co_yield {…}` initialises.
-template <class Function>
-struct only_parameter {
-    using type = no_parameter;
-};
-template <class Class, class Result, class Parameter>
-struct only_parameter<Result (Class::*)(Parameter)> {
-    using type = Parameter;
-};
-template <class Class, class Result, class Parameter>
-struct only_parameter<Result (Class::*)(Parameter) noexcept> {
-    using type = Parameter;
-};
-
-template <class Promise>
-struct returned {
-    using type = no_parameter;
-};
-template <class Promise>
-    requires requires { typename Promise::returned_type; }
-struct returned<Promise> {
-    using type = typename Promise::returned_type;
-};
-template <class Promise>
-    requires requires { &Promise::return_value; }
-struct returned<Promise> : only_parameter<decltype(&Promise::return_value)> {};
-
-template <class Promise>
-struct yielded {
-    using type = no_parameter;
-};
-template <class Promise>
-    requires requires { &Promise::yield_value; }
-struct yielded<Promise> : only_parameter<decltype(&Promise::yield_value)> {};
 
 /// Asks the validator of a promise or of its results, where there is one, about a result.
 template <class Promise, class Value>
