@@ -199,6 +199,52 @@ TEST_CASE("a suspension is undone although something else ran inside it") {
     check_sound(loaded);
 }
 
+TEST_CASE("a task that is resumed inside its own await_suspend ran before and after") {
+    trace_builder built;
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .suspend(100, 1)
+        .resume(110, 1, 1)
+        .suspend(200, 1, 0, 1)
+        .resume(210, 1, 1)
+        .finish(300, 1, 1)
+        .resume(400, 2);
+    const auto loaded = load(built);
+    CHECK_FALSE(task(loaded, 1).losses);
+    CHECK_FALSE(task(loaded, 2).losses);
+    CHECK(task(loaded, 1).slices.size() == 3);
+    check_time(task(loaded, 1).time, 280, 0, 0, 20);
+    check_sound(loaded);
+}
+
+TEST_CASE("what a task resumes and starts in its await_suspend runs in its absence") {
+    trace_builder built;
+    built.on(1)
+        .resume(50, 9)
+        .spawn(60, 1, 0, trace::spawn_started, 9)
+        .suspend(100, 1, 0, 9)
+        .resume(110, 2, 1)
+        .suspend(120, 2, 0, 1)
+        .resume(130, 3, 2)
+        .finish(140, 3, 2)
+        .spawn(150, 4, 0, trace::spawn_started, 1)
+        .suspend(160, 4, 0, 1)
+        .resume(200, 5, 9)
+        .finish(210, 5, 9)
+        .resume(300, 1, 9)
+        .finish(400, 1, 9)
+        .finish(500, 9);
+    const auto loaded = load(built);
+    for (const std::uint64_t id : {1U, 2U, 3U, 4U, 5U, 9U}) {
+        CAPTURE(id);
+        CHECK_FALSE(task(loaded, id).losses);
+    }
+    CHECK(task(loaded, 1).slices.size() == 2);
+    check_time(task(loaded, 1).time, 140, 0, 0, 200);
+    check_time(task(loaded, 9).time, 450, 0, 0, 50);
+    check_sound(loaded);
+}
+
 TEST_CASE("a nested slice counts in the outer scope's total and not in its self") {
     trace_builder built;
     const auto outer = built.site("outer"), inner = built.site("inner"), loop = built.site("loop");

@@ -116,6 +116,28 @@ foreign::manual<Way> consumes_generator(int& sum) {
     co_return;
 }
 
+/// Resumes somebody else, then the coroutine itself, before its await_suspend returns: as an operation does that
+/// starts others and completes at once.
+struct completes_inside {
+    std::coroutine_handle<> other;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> self) const {
+        other.resume();
+        self.resume();
+    }
+    void await_resume() const noexcept {}
+};
+template <class Way>
+foreign::manual<Way> completed_inside(std::coroutine_handle<> other) {
+    COROSCOPE("whole");
+    co_await completes_inside{other};
+    COROSCOPE("behind");
+}
+template <class Way>
+foreign::manual<Way> suspended_inside(slot& into) {
+    co_await suspend_into(into);
+}
+
 // The frame of a coroutine handle that a library makes from the address of its own.
 template <class Way>
 foreign::manual<Way> nothing_to_do() {
@@ -281,6 +303,26 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(std::coroutine_handle<promise>::from_promise(again.promise()) == coroutine.handle);
         coroutine.resume();
         CHECK(again.done());
+    }
+
+    TEST_CASE_TEMPLATE("a coroutine that goes on inside its own await_suspend lost nothing", Way,
+                       foreign::declared, foreign::outside) {
+        recording session;
+        slot into;
+        auto other = suspended_inside<Way>(into);
+        auto coroutine = completed_inside<Way>(other.handle);
+        coroutine.resume();
+        CHECK(coroutine.done());
+        into.resume();
+        const recorded found = session.stop();
+        for (const char* name : {"completed_inside", "suspended_inside"}) {
+            const auto& task = found.task(name);
+            CHECK_FALSE(task.losses);
+            CHECK(task.state == analysis::task_state::finished);
+            CHECK(task.slices.size() == 2);
+            check_sum(task, found.trace.duration_ns);
+        }
+        CHECK(found.event("behind").task == found.task_index("completed_inside"));
     }
 
     TEST_CASE("a type is instrumented from outside whatever its namespace is called") {

@@ -122,9 +122,11 @@ private:
         if (task != none) loaded_.tasks[task].losses = true;
     }
 
-    // The uppermost frame of `task`, or 0. Only a damaged stream nests deeper than the search goes.
+    // Only a damaged stream nests deeper than the searches go.
+    static constexpr std::size_t depth_limit = 4096;
+
+    // The uppermost frame of `task`, or 0.
     [[nodiscard]] std::size_t find_frame(std::uint32_t task) const {
-        constexpr std::size_t depth_limit = 4096;
         const std::size_t top = frames_.size() - 1;
         for (std::size_t depth = 0; depth < top && depth < depth_limit; ++depth)
             if (frames_[top - depth].task == task) return top - depth;
@@ -135,19 +137,43 @@ private:
     // moment nobody saw, at `known_ns` at the earliest.
     void bring_to(std::uint32_t task, std::int64_t known_ns) {
         if (task == current()) return;
-        const std::size_t at = find_frame(task);
+        unwind_to(find_frame(task) + 1, known_ns);
+        if (task == none || current() == task) return;
+        lose(task);
+        run(task);
+    }
+
+    void unwind_to(std::size_t frames, std::int64_t known_ns) {
         const std::int64_t now_ns = now_ns_;
         now_ns_ = std::clamp(known_ns, owned_until_ns_, std::max(owned_until_ns_, now_ns));
         own();
-        while (frames_.size() - 1 > at) {
+        while (frames_.size() > frames) {
             lose(current());
             pop();
         }
         now_ns_ = now_ns;
         own();
-        if (task == none || current() == task) return;
-        lose(task);
-        run(task);
+    }
+
+    // The same for what a record says that the thread did before: it ran that task, or is in its await_suspend,
+    // in which the task is suspended already. No record tells when that returns; what the thread is
+    // known to do below it does.
+    void return_to(std::uint32_t task) {
+        drop_departed(frames_.size() + 1);
+        const auto departed =
+            std::find_if(departed_.rbegin(), departed_.rend(),
+                         [task](const departure& candidate) { return candidate.task == task; });
+        if (task != none && departed != departed_.rend() && find_frame(task) < departed->frames) {
+            unwind_to(departed->frames, now_ns_);
+            departed_.erase(departed.base(), departed_.end());
+        } else {
+            bring_to(task, now_ns_);
+            drop_departed(frames_.size());
+        }
+    }
+
+    void drop_departed(std::size_t frames) {
+        while (!departed_.empty() && departed_.back().frames >= frames) departed_.pop_back();
     }
 
     void begin_chunk(const task_op& op) {
@@ -155,11 +181,15 @@ private:
             run(op.task);
             return;
         }
-        bring_to(op.task, stream_.chunk_ends_ns[op.value - 1]);
+        const thread_info& thread = loaded_.threads[stream_.thread];
+        if (thread.dropped_newest + thread.overwritten == 0)
+            return_to(op.task);
+        else
+            bring_to(op.task, stream_.chunk_ends_ns[op.value - 1]);
     }
 
     void resume(const task_op& op) {
-        bring_to(op.other, now_ns_);
+        return_to(op.other);
         run(op.task);
     }
 
@@ -193,7 +223,8 @@ private:
                                                               built_.switches.size() + 1, now_ns_};
         }
         end_slice(op.task);
-        bring_to(op.other, now_ns_);
+        return_to(op.other);
+        if (departed_.size() < depth_limit) departed_.push_back({op.task, frames_.size()});
     }
 
     void finish(const task_op& op) {
@@ -201,7 +232,7 @@ private:
             coroscope::trace::finish_destroyed | coroscope::trace::finish_cancelled;
         if ((op.value & not_running) != 0 && current() != op.task) return;
         end_slice(op.task);
-        bring_to(op.other, now_ns_);
+        return_to(op.other);
     }
 
     void transfer(const task_op& op) {
@@ -238,7 +269,7 @@ private:
     }
 
     void enter_context(const task_op& op) {
-        bring_to(op.other, now_ns_);
+        return_to(op.other);
         std::size_t at = frames_.size() - 1;
         while (at > 0 && frames_[at].kind == frame_kind::context && frames_[at].task != op.task)
             --at;
@@ -249,6 +280,12 @@ private:
             push(op.task, frame_kind::context);
         }
     }
+
+    /// A task that was suspended here, on top of so many frames, and may be in its await_suspend.
+    struct departure {
+        std::uint32_t task;
+        std::size_t frames;
+    };
 
     struct undoable {
         frame ended;
@@ -261,6 +298,7 @@ private:
     std::uint32_t first_folded_;
     trace& loaded_;
     std::vector<frame> frames_;
+    std::vector<departure> departed_;
     timeline built_;
     std::array<undoable, 8>
         suspended_;  // the latest; nested in one another at most by inline resumes
