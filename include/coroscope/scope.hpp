@@ -68,11 +68,12 @@ struct begun_scope : scope_start {
 };
 
 /// The automatic object of the scope macros. The site is part of the type, so that nothing of it is
-/// stored. An aggregate, to be initialised by {}: a constructor would be one more function to compile per site.
-template <site& Site>
-struct scope {
+/// stored. An aggregate, to be initialised by {}: a constructor would be one more function to compile per site. A
+/// class itself and no alias: the macros stand in templates, where clang 19 takes a site amiss that an alias passes on.
+template <bool Enabled, site& Site>
+struct selected_scope {
     begun_scope start{Site};
-    [[gnu::always_inline]] ~scope() {
+    [[gnu::always_inline]] ~selected_scope() {
         if (start.ticks != 0) [[unlikely]]
             end_scope(Site, &start);
     }
@@ -95,19 +96,7 @@ struct no_scope {
 #pragma GCC diagnostic pop
 static_assert(sizeof(no_scope) == 0);
 
-template <bool Enabled>
-struct select_scope {
-    template <site& Site>
-    using type = scope<Site>;
-};
-template <>
-struct select_scope<false> {
-    template <site& Site>
-    using type = no_scope;
-};
-
-/// An alias, because the macros stand in templates and elsewhere alike, without `typename`.
-template <bool Enabled, site& Site>
-using selected_scope = typename select_scope<Enabled>::template type<Site>;
+template <site& Site>
+struct selected_scope<false, Site> : no_scope {};
 
 }  // namespace coroscope::detail

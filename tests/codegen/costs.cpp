@@ -152,6 +152,7 @@ struct starts_at_once {
 
 template <class Start>
 starts_at_once<Start> goes_on(int& steps) {
+    COROSCOPE("in a template");
     ++steps;
     co_await back_to_itself();
     ++steps;
