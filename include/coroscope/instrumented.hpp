@@ -216,13 +216,20 @@ inline constexpr bool is_instrumented<instrumented<Promise>> = true;
 
 namespace detail {
 
+/// A last parameter that no coroutine has: the traits with it are as they would be without the macros below, the
+/// library's own where it specialises them.
+struct as_if_alone {};
+template <class... Parameters>
+concept of_a_coroutine = !(std::same_as<Parameters, as_if_alone> || ...);
+
 /// The promise of the coroutines that these traits are for, instrumented. The macros below ask for it so,
 /// because inside the traits the type's own name would be looked up in namespace std first.
 template <class Traits>
 struct instrumented_result;
 template <class Result, class... Parameters>
 struct instrumented_result<std::coroutine_traits<Result, Parameters...>> {
-    using type = instrumented<typename Result::promise_type>;
+    using type = instrumented<
+        typename std::coroutine_traits<Result, Parameters..., as_if_alone>::promise_type>;
 };
 
 }  // namespace detail
@@ -242,10 +249,11 @@ using instrumented = Promise;
 #if COROSCOPE_ENABLED
 
 /// Makes every coroutine that returns this type a task, without an edit of the type. At global scope,
-/// before the first such coroutine. A library that specialises coroutine_traits itself (Asio) wins
-/// over this: then the assertion fails.
+/// before the first such coroutine. The constraint puts it before a specialisation of the library's own for every
+/// parameter list; one for certain parameters wins over it, and then the assertion fails if those are none.
 #define COROSCOPE_INSTRUMENT_COROUTINE(...)                                                        \
     template <class... CoroscopeParameters>                                                        \
+        requires ::coroscope::detail::of_a_coroutine<CoroscopeParameters...>                       \
     struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                            \
         using promise_type =                                                                       \
             typename ::coroscope::detail::instrumented_result<coroutine_traits>::type;             \
@@ -256,6 +264,7 @@ using instrumented = Promise;
 /// The same for a template: COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T, class A), their::task<T, A>).
 #define COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE(parameters, ...)                                   \
     template <COROSCOPE_DETAIL_UNWRAP parameters, class... CoroscopeParameters>                    \
+        requires ::coroscope::detail::of_a_coroutine<CoroscopeParameters...>                       \
     struct std::coroutine_traits<__VA_ARGS__, CoroscopeParameters...> {                            \
         using promise_type =                                                                       \
             typename ::coroscope::detail::instrumented_result<coroutine_traits>::type;             \

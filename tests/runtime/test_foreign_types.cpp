@@ -39,12 +39,48 @@ private:
 }  // namespace chrono
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), chrono::once<T>);
 
+// A library whose coroutine types have no promise_type: it specialises the traits, for one parameter list apart.
+namespace own_traits {
+template <class T>
+struct result {
+    explicit result(T& of) noexcept : value(&of) {}
+    T* value;
+};
+struct on_its_own {};
+template <class T>
+struct promise {
+    result<T> get_return_object() noexcept { return result<T>(into); }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void unhandled_exception() const noexcept {}
+    void return_value(T value) noexcept { into = value; }
+    static inline T into{};
+};
+template <class T>
+struct other_promise : promise<T> {
+    void return_value(T value) noexcept { this->into = -value; }
+};
+}  // namespace own_traits
+template <class T, class... Parameters>
+struct std::coroutine_traits<own_traits::result<T>, Parameters...> {
+    using promise_type = own_traits::promise<T>;
+};
+template <class T, class... Parameters>
+struct std::coroutine_traits<own_traits::result<T>, own_traits::on_its_own, Parameters...> {
+    using promise_type = own_traits::other_promise<T>;
+};
+COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), own_traits::result<T>);
+COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), own_traits::result<T>, own_traits::on_its_own);
+
 using namespace coroscope;
 using namespace coroscope::test;
 
 namespace {
 
 chrono::once<int> once() { co_return 3; }
+
+own_traits::result<int> by_its_traits(int value) { co_return value; }
+own_traits::result<int> by_others(own_traits::on_its_own, int value) { co_return value; }
 
 template <class Way>
 foreign::lazy<int, Way> lazy_leaf(int value) {
@@ -323,6 +359,15 @@ TEST_SUITE("foreign coroutine types") {
             check_sum(task, found.trace.duration_ns);
         }
         CHECK(found.event("behind").task == found.task_index("completed_inside"));
+    }
+
+    TEST_CASE("a type whose library specialises the traits is instrumented from outside, too") {
+        recording session;
+        CHECK(*by_its_traits(4).value == 4);
+        CHECK(*by_others({}, 5).value == -5);
+        const recorded found = session.stop();
+        CHECK(found.task("by_its_traits").state == analysis::task_state::finished);
+        CHECK(found.task("by_others").state == analysis::task_state::finished);
     }
 
     TEST_CASE("a type is instrumented from outside whatever its namespace is called") {
