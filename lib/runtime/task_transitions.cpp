@@ -379,6 +379,11 @@ void destroy_active(task_state& task) noexcept {
     if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);
 }
 
+void destroy_task(task_state& task) noexcept {
+    set_flags(task, 0, task_spawned);
+    if (is_active(task)) destroy_active(task);
+}
+
 void restore(const resumer& before) noexcept {
     go_on_with(before.mark, before.carried, before.frame);
 }

@@ -78,11 +78,7 @@ struct promise_allocation : promise_failure<Promise> {
         } else if constexpr (requires { Promise::operator delete(frame); }) {
             Promise::operator delete(frame);
         } else {
-#if defined(__cpp_sized_deallocation)
-            ::operator delete(frame, bytes);
-#else
-            ::operator delete(frame);
-#endif
+            ::operator delete(frame);  // without its size, as g++ does by itself
         }
     }
 #pragma GCC diagnostic pop

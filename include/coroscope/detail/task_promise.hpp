@@ -53,7 +53,7 @@ struct task_initial_awaiter : std::suspend_always {
 /// The final suspension: resumes the awaiter. When both are tasks, in one recorded moment.
 class task_final_awaiter {
 public:
-    bool await_ready() const noexcept { return false; }
+    constexpr bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
         return ended.promise().next.handle;
@@ -66,11 +66,7 @@ public:
     std::coroutine_handle<> coroscope_finish(const Promise& ended,
                                              task_state& finished) const noexcept {
         const continuation next = ended.next;
-        if (next.task != nullptr) {
-            finish_and_resume(finished, *next.task);
-        } else {
-            end_task(finished);
-        }
+        finish_and_resume(finished, next.task);
         return next.handle;
     }
 };

@@ -310,12 +310,8 @@ COROSCOPE_CONTEXT_SWITCH void expect_handover(void* frame_address, std::uint64_t
 }
 
 /// The coroutine is destroyed before its end. One that is destroyed while it runs (by itself, out of
-/// an inner await_suspend) has been left already.
-COROSCOPE_CONTEXT_SWITCH void destroy_task(task_state& task) noexcept {
-    set_flags(task, 0, task_spawned);
-    if (is_active(task)) [[unlikely]]
-        destroy_active(task);
-}
+/// an inner await_suspend) has been left already. Seldom, and so in a call.
+COROSCOPE_API COROSCOPE_NO_PLT void destroy_task(task_state& task) noexcept;
 
 /// Both sides of an await are ours: the awaiter suspends and the awaited runs, in one moment. `where` as above.
 COROSCOPE_CONTEXT_SWITCH void transfer_task(task_state& awaiter, task_state& awaited,
@@ -330,13 +326,19 @@ COROSCOPE_CONTEXT_SWITCH void transfer_task(task_state& awaiter, task_state& awa
     }
 }
 
-/// The awaited task has finished and its awaiter runs on, in one moment.
+/// The awaited task has finished and its awaiter runs on, in one moment. Null: that is no task, and the thread goes on
+/// with what it did before.
 COROSCOPE_CONTEXT_SWITCH void finish_and_resume(task_state& finished,
-                                                task_state& resumed) noexcept {
+                                                task_state* resumed) noexcept {
     set_flags(finished, 0, task_spawned);
     // Where its awaiter's state is set, so is its own, from the transfer on.
-    if (is_active(finished)) [[unlikely]]
-        finish_transfer_active(finished, resumed);
+    if (!is_active(finished)) [[likely]]
+        return;
+    if (resumed != nullptr) {
+        finish_transfer_active(finished, *resumed);
+    } else {
+        end_active(finished);
+    }
 }
 
 }  // namespace coroscope::detail
