@@ -24,6 +24,7 @@ constexpr auto settling_time = 20ms;
 struct samples {
     std::vector<double> subject;
     std::vector<double> floor;
+    std::vector<double> at_once;  ///< of the first thread
 };
 
 // Threads leave it together. Spins, so that none of them has to be woken.
@@ -62,6 +63,17 @@ private:
     std::chrono::steady_clock::time_point time_ = std::chrono::steady_clock::now();
 };
 
+// The ticks of additions in registers alone: they take longer beside others only where the processors share a core.
+std::uint64_t additions() {
+    std::uint64_t sums[4] = {};
+    return repeat(5'000, [&] {
+        __asm__ volatile("add $1, %0; add $1, %1; add $1, %2; add $1, %3"
+                         : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+                         :
+                         : "cc");
+    });
+}
+
 double median(std::vector<double>& values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
@@ -86,7 +98,15 @@ double per_operation(burst run, const row& what) {
     return static_cast<double>(run(what.operations)) / static_cast<double>(what.operations);
 }
 
-void run_bursts(const row& what, start_line& line, samples& result) {
+void add_at_once_and_alone(start_line& line, bool first, samples& result) {
+    line.wait();
+    const auto beside = static_cast<double>(additions());
+    line.wait();
+    if (first) result.at_once.push_back(static_cast<double>(additions()) / beside);
+    line.wait();
+}
+
+void run_bursts(const row& what, start_line& line, bool first_thread, samples& result) {
     what.subject(what.operations);
     std::this_thread::sleep_for(settling_time);
     for (int each = 0; each < bursts; ++each) {
@@ -99,6 +119,7 @@ void run_bursts(const row& what, start_line& line, samples& result) {
         const double second = per_operation(floor_first ? what.subject : what.floor, what);
         result.floor.push_back(floor_first ? first : second);
         result.subject.push_back(floor_first ? second : first);
+        if (what.threads > 1) add_at_once_and_alone(line, first_thread, result);
         if (what.settle) what.settle();
         std::this_thread::sleep_for(helper_pause);
     }
@@ -106,12 +127,12 @@ void run_bursts(const row& what, start_line& line, samples& result) {
 
 void run_threads(const row& what, std::vector<samples>& results) {
     start_line line(what.threads);
-    if (what.threads == 1) return run_bursts(what, line, results[0]);
+    if (what.threads == 1) return run_bursts(what, line, true, results[0]);
     std::vector<std::thread> threads;
     for (unsigned each = 0; each < what.threads; ++each) {
         threads.emplace_back([&, each] {
             pin_to_processor(each);
-            run_bursts(what, line, results[each]);
+            run_bursts(what, line, each == 0, results[each]);
         });
     }
     for (std::thread& thread : threads) thread.join();
@@ -138,7 +159,10 @@ figure measure(const row& what) {
         all.subject.insert(all.subject.end(), each.subject.begin(), each.subject.end());
         all.floor.insert(all.floor.end(), each.floor.begin(), each.floor.end());
     }
-    figure result{median(all.subject) / ticks_per_ns, median(all.floor) / ticks_per_ns, 0};
+    figure result;
+    result.value_ns = median(all.subject) / ticks_per_ns;
+    result.floor_ns = median(all.floor) / ticks_per_ns;
+    if (what.threads > 1) result.at_once = median(results[0].at_once);
     if (session) {
         session->stop();
         result.lost_records = session->status().lost_records;

@@ -34,6 +34,7 @@ struct figure {
     double value_ns = 0;
     double floor_ns = 0;
     std::uint64_t lost_records = 0;
+    double at_once = 1;  ///< rate of additions on all threads at once, as a share of one's alone
 };
 
 /// Runs the row on `row.threads` threads at once, each on a processor of its own where there are two.

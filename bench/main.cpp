@@ -33,8 +33,10 @@ int main(int count, char** arguments) {
             return 0;
         }
         const bench::figure result = bench::measure(each);
-        std::printf("{\"value\": %.4f, \"floor\": %.4f, \"lost_records\": %llu}\n", result.value_ns,
-                    result.floor_ns, static_cast<unsigned long long>(result.lost_records));
+        std::printf(
+            "{\"value\": %.4f, \"floor\": %.4f, \"lost_records\": %llu, \"at_once\": %.2f}\n",
+            result.value_ns, result.floor_ns, static_cast<unsigned long long>(result.lost_records),
+            result.at_once);
         return 0;
     }
     return usage();

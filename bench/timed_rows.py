@@ -34,6 +34,13 @@ def void_if_lost(row, lost):
     return row
 
 
+def tell_shared_core(row, at_once):
+    """Two threads that are not as fast as one are two of one core, which shares out its instructions."""
+    if at_once < 0.9:
+        row["note"] = f"at once two threads add at {at_once:.2f} of one's rate: a shared core"
+    return row
+
+
 def count(program, name, which):
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder, "callgrind.out")
@@ -61,7 +68,7 @@ def measure(program, name):
     row = {"name": name, "value": round(value, 3), "unit": "ns", "floor": round(floor, 3),
            "ratio": round(value / floor, 3), "added": round(value - floor, 3),
            "instructions": instructions(program, name)}
-    return void_if_lost(row, lost)
+    return void_if_lost(tell_shared_core(row, chosen["at_once"]), lost)
 
 
 def rows(folder):
