@@ -172,6 +172,10 @@ private:
         } else {
             static_assert(!detail::declares_await_transform<Promise>,
                           "no await_transform of this coroutine's promise takes this operand");
+            static_assert(
+                detail::is_awaitable<Operand>,
+                "an instrumented coroutine finds operator co_await as a member of the operand's "
+                "class or in the namespace of its type");
             using slot = detail::operand_slot<Operand>;
             return detail::instrumented_awaiter<Promise, slot, Place>(
                 place(), static_cast<Operand&&>(operand));
