@@ -217,6 +217,26 @@ TEST_CASE("a task that is resumed inside its own await_suspend ran before and af
     check_sound(loaded);
 }
 
+TEST_CASE("what a task resumes in its final suspension runs when it is over") {
+    trace_builder built;
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .finish(100, 1)
+        .resume(110, 2, 1)
+        .suspend(120, 2, 0, 1)
+        .resume(130, 3, 1)
+        .finish(140, 3, 1)
+        .resume(200, 2);
+    const auto loaded = load(built);
+    for (const std::uint64_t id : {1U, 2U, 3U}) {
+        CAPTURE(id);
+        CHECK_FALSE(task(loaded, id).losses);
+    }
+    CHECK(task(loaded, 1).slices.size() == 1);
+    check_time(task(loaded, 1).time, 100, 0, 0, 0);
+    check_sound(loaded);
+}
+
 TEST_CASE("what a task resumes and starts in its await_suspend runs in its absence") {
     trace_builder built;
     built.on(1)

@@ -156,7 +156,7 @@ private:
     }
 
     // The same for what a record says that the thread did before: it ran that task, or is in its await_suspend,
-    // in which the task is suspended already. No record tells when that returns; what the thread is
+    // in which the task is suspended, or over, already. No record tells when that returns; what the thread is
     // known to do below it does.
     void return_to(std::uint32_t task) {
         drop_departed(frames_.size() + 1);
@@ -170,6 +170,11 @@ private:
             bring_to(task, now_ns_);
             drop_departed(frames_.size());
         }
+    }
+
+    void depart(const task_op& op) {
+        return_to(op.other);
+        if (departed_.size() < depth_limit) departed_.push_back({op.task, frames_.size()});
     }
 
     void drop_departed(std::size_t frames) {
@@ -223,8 +228,7 @@ private:
                                                               built_.switches.size() + 1, now_ns_};
         }
         end_slice(op.task);
-        return_to(op.other);
-        if (departed_.size() < depth_limit) departed_.push_back({op.task, frames_.size()});
+        depart(op);
     }
 
     void finish(const task_op& op) {
@@ -232,7 +236,7 @@ private:
             coroscope::trace::finish_destroyed | coroscope::trace::finish_cancelled;
         if ((op.value & not_running) != 0 && current() != op.task) return;
         end_slice(op.task);
-        return_to(op.other);
+        depart(op);
     }
 
     void transfer(const task_op& op) {
@@ -281,7 +285,7 @@ private:
         }
     }
 
-    /// A task that was suspended here, on top of so many frames, and may be in its await_suspend.
+    /// A task that was suspended or ended here, on top of so many frames, and may be in its await_suspend.
     struct departure {
         std::uint32_t task;
         std::size_t frames;
