@@ -83,14 +83,15 @@ public:
             detail::destroy_task(task_);
     }
 
+    // clang would elide the frame of a coroutine whose end it sees, and put it on the stack of its
+    // creator: scopes there could not be told from calls. So it must not see through the handle; and where that is hidden in
+    // place, it reads it from the frame again, when that may be gone.
+#if defined(__clang__)
+    [[gnu::noinline]]
+#endif
     decltype(auto) get_return_object(const void* where = COROSCOPE_DETAIL_HERE) {
         task_.where = where;
         Promise* promise = &promise_;
-#if defined(__clang__)
-        // clang would elide the frame of a coroutine whose end it sees, and put it on the stack of its
-        // creator: scopes there could not be told from calls. So it must not see through the handle.
-        __asm__("" : "+r"(promise));
-#endif
         if constexpr (detail::returns_object_at<Promise>) {
             return promise->get_return_object(detail::location_at(where));
         } else {

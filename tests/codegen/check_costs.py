@@ -17,8 +17,6 @@ sys.path[:0] = [str(HERE.parents[1] / "scripts"), str(BENCH)]
 import budgets  # noqa: E402
 import object_code  # noqa: E402
 
-# Missed by clang (docs/performance.md, "Where the gaps come from"), held where it stands.
-MISSED_BY_CLANG = {"frame.bytes_per_task": 72}
 FRAMES = ("frame.bytes_per_await", "frame.bytes_per_scope", "frame.bytes_per_task")
 
 STACK_BYTES = 4096  # where a call stayed a call a million of them would need more than a stack
@@ -45,10 +43,9 @@ class Compiler:
         return "clang" in self.name or level != "-O0"
 
 
-def frame_complaints(compiler, frames):
-    missed = MISSED_BY_CLANG if "clang" in compiler.name else {}
+def frame_complaints(frames):
     for name in FRAMES:
-        bound = missed.get(name, budgets.BUDGETS[name].limits["value"][1])
+        bound = budgets.BUDGETS[name].limits["value"][1]
         print(f"{name} {frames[name]:g} (at most {bound})")
         if frames[name] > bound:
             yield f"{name}: {frames[name]:g}, at most {bound}"
@@ -77,7 +74,6 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         compiler = Compiler(given.compiler, given.library, pathlib.Path(folder))
         complaints = list(frame_complaints(
-            compiler,
             compiler.run(["-O2"], BENCH / "frame_rows.cpp", HERE / "frames.cpp")))
         for level in filter(compiler.has_tail_calls, ("-O2", "-O0")):
             costs = compiler.run([level], HERE / "costs.cpp")
