@@ -7,10 +7,10 @@
 
 #include <coroutine>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/config.hpp>
 #include <coroscope/context.hpp>
+#include <coroscope/detail/hand_over.hpp>
 #include <coroscope/detail/location.hpp>
 #include <coroscope/detail/task_state.hpp>
 
@@ -47,15 +47,19 @@ COROSCOPE_API void cancel_job(const job_stamp& job) noexcept;
 class job_ticket {
 public:
     explicit job_ticket(const void* location) noexcept : stamp_(post_job(location)) {}
-    explicit job_ticket(job_stamp stamp) noexcept : stamp_(std::move(stamp)) {}
+    explicit job_ticket(job_stamp stamp) noexcept : stamp_(stamp) {}
     job_ticket(job_ticket&& other) noexcept
-        : stamp_(other.stamp_), holds_(std::exchange(other.holds_, false)) {}
+        : stamp_(other.stamp_), holds_(detail::taken(other.holds_)) {}
     job_ticket(const job_ticket& other) noexcept : stamp_(other.stamp_), holds_(false) {
         other.holds_ = false;
     }
     job_ticket& operator=(job_ticket other) noexcept {
-        std::swap(stamp_, other.stamp_);
-        std::swap(holds_, other.holds_);
+        const job_stamp stamp = stamp_;
+        const bool held = holds_;
+        stamp_ = other.stamp_;
+        holds_ = other.holds_;
+        other.stamp_ = stamp;
+        other.holds_ = held;
         return *this;
     }
     ~job_ticket() {
@@ -82,11 +86,11 @@ template <class Callable>
 class stamped_job {
 public:
     stamped_job(Callable callable, const void* location)
-        : callable_(std::move(callable)), ticket_(location) {}
+        : callable_(detail::moved(callable)), ticket_(location) {}
 
     decltype(auto) operator()() {
         const detail::job_run run(ticket_.redeem());
-        return std::move(callable_)();
+        return detail::moved(callable_)();
     }
 
 private:

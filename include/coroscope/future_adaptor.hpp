@@ -23,10 +23,10 @@
 
 #include <concepts>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/config.hpp>
 #include <coroscope/detail/attachment.hpp>
+#include <coroscope/detail/hand_over.hpp>
 #include <coroscope/range.hpp>
 #include <coroscope/record_function.hpp>
 
@@ -37,7 +37,7 @@ namespace detail {
 template <class Future>
 class then_continuation {
 public:
-    explicit then_continuation(range_end end) noexcept : end_(std::move(end)) {}
+    explicit then_continuation(range_end end) noexcept : end_(detail::moved(end)) {}
     auto operator()(Future done) const -> decltype(done.get()) {
         end_();
         return done.get();
@@ -51,7 +51,7 @@ private:
 template <bool Refers>
 class try_continuation {
 public:
-    explicit try_continuation(range_end end) noexcept : end_(std::move(end)) {}
+    explicit try_continuation(range_end end) noexcept : end_(detail::moved(end)) {}
     template <class Try>
         requires(!Refers)
     auto operator()(Try&& done) const {
@@ -93,7 +93,7 @@ template <class Future>
 struct future_adaptor<Future> {
     static Future attach(Future&& future, range_end end) {
         constexpr bool refers = !detail::takes_then_try<Future, false>;
-        return std::move(future).thenTry(detail::try_continuation<refers>(std::move(end)));
+        return detail::moved(future).thenTry(detail::try_continuation<refers>(detail::moved(end)));
     }
 };
 
@@ -101,14 +101,16 @@ template <class Future>
     requires(detail::has_then<Future> && !detail::has_then_try<Future>)
 struct future_adaptor<Future> {
     static Future attach(Future&& future, range_end end) {
-        return std::move(future).then(detail::then_continuation<Future>(std::move(end)));
+        return detail::moved(future).then(detail::then_continuation<Future>(detail::moved(end)));
     }
 };
 
 /// Has this type of future an adaptor?
 template <class Future>
 concept adaptable_future = requires(Future&& future, range_end end) {
-    { future_adaptor<Future>::attach(std::move(future), std::move(end)) } -> std::same_as<Future>;
+    {
+        future_adaptor<Future>::attach(detail::moved(future), detail::moved(end))
+    } -> std::same_as<Future>;
 };
 
 namespace detail {
@@ -123,7 +125,7 @@ std::remove_cvref_t<Future> attach_future(range_state* state, Future&& future) {
                   "coroscope::future_adaptor");
     adapted taken(static_cast<Future&&>(future));
     if (state == nullptr || !attach(*state)) return taken;
-    return future_adaptor<adapted>::attach(std::move(taken), range_end(state));
+    return future_adaptor<adapted>::attach(detail::moved(taken), range_end(state));
 }
 
 }  // namespace detail

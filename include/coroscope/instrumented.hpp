@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/await.hpp>
 #include <coroscope/config.hpp>

@@ -26,9 +26,9 @@
 #include <cstdint>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/detail/export.hpp>
+#include <coroscope/detail/hand_over.hpp>
 #include <coroscope/detail/scope_facts.hpp>
 #include <coroscope/site.hpp>
 
@@ -132,7 +132,8 @@ struct observer_calls {
 template <class Start, class End>
 class user_calls final : public observer_calls {
 public:
-    user_calls(Start at_start, End at_end) : start_(std::move(at_start)), end_(std::move(at_end)) {}
+    user_calls(Start at_start, End at_end)
+        : start_(detail::moved(at_start)), end_(detail::moved(at_end)) {}
     observer_context* start(const scope_info& scope) override {
         if constexpr (std::is_void_v<decltype(start_(scope))>) {
             start_(scope);
@@ -170,14 +171,12 @@ public:
     template <class Start, class End>
     observer(Start start, End end)
         : calls_(new(std::nothrow)
-                     detail::user_calls<Start, End>(std::move(start), std::move(end))) {}
+                     detail::user_calls<Start, End>(detail::moved(start), detail::moved(end))) {}
     template <class Start>
     explicit observer(Start start)
-        : observer(std::move(start), [](const scope_info&, observer_context*) {}) {}
+        : observer(detail::moved(start), [](const scope_info&, observer_context*) {}) {}
     observer(observer&& other) noexcept
-        : calls_(std::exchange(other.calls_, nullptr)),
-          options_(other.options_),
-          message_(other.message_) {}
+        : calls_(detail::taken(other.calls_)), options_(other.options_), message_(other.message_) {}
     observer& operator=(observer&&) = delete;
     ~observer() { delete calls_; }
 

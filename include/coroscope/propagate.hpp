@@ -6,10 +6,10 @@
 // and installed around each call; arguments, result and exceptions pass through.
 
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/config.hpp>
 #include <coroscope/context.hpp>
+#include <coroscope/detail/hand_over.hpp>
 
 namespace coroscope {
 inline namespace COROSCOPE_ABI {
@@ -19,7 +19,7 @@ template <class Callable>
 class propagated {
 public:
     explicit propagated(Callable callable) noexcept(std::is_nothrow_move_constructible_v<Callable>)
-        : callable_(std::move(callable)) {}
+        : callable_(detail::moved(callable)) {}
 
     template <class... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) & {
@@ -34,7 +34,7 @@ public:
     template <class... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) && {
         const context_guard guard(context_);
-        return call(std::move(callable_), static_cast<Arguments&&>(arguments)...);
+        return call(detail::moved(callable_), static_cast<Arguments&&>(arguments)...);
     }
 
 private:

@@ -20,13 +20,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/config.hpp>
 #include <coroscope/detail/callback_list.hpp>
 #include <coroscope/detail/counted.hpp>
 #include <coroscope/detail/exceptions.hpp>
 #include <coroscope/detail/export.hpp>
+#include <coroscope/detail/hand_over.hpp>
 
 namespace coroscope {
 
@@ -61,7 +61,7 @@ using range_ptr = counted_ptr<range_state>;
 template <class Function>
 class end_callback final : public callback {
 public:
-    explicit end_callback(Function function) : callback(call), function_(std::move(function)) {}
+    explicit end_callback(Function function) : callback(call), function_(detail::moved(function)) {}
 
     static void run_guarded(Function& function) noexcept {
         COROSCOPE_DETAIL_TRY { function(); }

@@ -14,9 +14,9 @@
 // coroscope::range, whose handle is shared.
 
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/config.hpp>
+#include <coroscope/detail/hand_over.hpp>
 #include <coroscope/detail/range_start.hpp>
 #include <coroscope/detail/value_source.hpp>
 #include <coroscope/range.hpp>
@@ -100,18 +100,18 @@ public:
     /// inputs and outputs. The label must outlive it.
     template <class Callable>
     static auto of(const char* label, Callable callable) {
-        return
-            [label, callable = std::move(callable)](auto&&... arguments) mutable -> decltype(auto) {
-                const record_function range(label, arguments...);
-                using result = decltype(callable(static_cast<decltype(arguments)&&>(arguments)...));
-                if constexpr (std::is_void_v<result> || !std::is_move_constructible_v<result>) {
-                    return callable(static_cast<decltype(arguments)&&>(arguments)...);
-                } else {
-                    result given = callable(static_cast<decltype(arguments)&&>(arguments)...);
-                    range.outputs(given);
-                    return given;
-                }
-            };
+        return [label,
+                callable = detail::moved(callable)](auto&&... arguments) mutable -> decltype(auto) {
+            const record_function range(label, arguments...);
+            using result = decltype(callable(static_cast<decltype(arguments)&&>(arguments)...));
+            if constexpr (std::is_void_v<result> || !std::is_move_constructible_v<result>) {
+                return callable(static_cast<decltype(arguments)&&>(arguments)...);
+            } else {
+                result given = callable(static_cast<decltype(arguments)&&>(arguments)...);
+                range.outputs(given);
+                return given;
+            }
+        };
     }
 
 private:
@@ -146,7 +146,7 @@ private:
             range_.start.ticks = 0;
         }
         if (shared_ != nullptr) [[unlikely]]
-            detail::leave_shared_range(*std::exchange(shared_, nullptr), died);
+            detail::leave_shared_range(*detail::taken(shared_), died);
     }
 
     detail::range_start range_;

@@ -22,10 +22,10 @@
 // session is over.
 
 #include <cstdint>
-#include <utility>
 
 #include <coroscope/detail/exceptions.hpp>
 #include <coroscope/detail/export.hpp>
+#include <coroscope/detail/hand_over.hpp>
 #include <coroscope/profile.hpp>
 #include <coroscope/schedule.hpp>
 #include <coroscope/trace/buffer.hpp>
@@ -96,7 +96,7 @@ public:
     /// `on_trace_ready(finished_cycle&)` is called on the thread of step() or stop(), outside the session.
     explicit scheduled_profile(const profile_options& options, const schedule& plan = {},
                                OnTraceReady on_trace_ready = {})
-        : session_(options, plan), on_trace_ready_(std::move(on_trace_ready)) {}
+        : session_(options, plan), on_trace_ready_(detail::moved(on_trace_ready)) {}
 
     /// Ends like stop(), and drops what the handler throws.
     ~scheduled_profile() {

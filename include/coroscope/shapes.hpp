@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/arguments.hpp>
 #include <coroscope/detail/export.hpp>
@@ -95,9 +94,16 @@ concept sized_range = !text_like<T> && requires(const T& value) {
     { *value.begin() };
 };
 
-/// std::array and its like: the extent is part of the type.
+inline constexpr std::size_t no_extent = ~std::size_t{0};
 template <class T>
-concept fixed_array = sized_range<T> && requires { std::tuple_size<T>::value; };
+inline constexpr std::size_t fixed_extent = no_extent;
+template <template <class, std::size_t> class Array, class Element, std::size_t Extent>
+inline constexpr std::size_t fixed_extent<Array<Element, Extent>> =
+    sizeof(Array<Element, Extent>) == Extent * sizeof(Element) ? Extent : no_extent;
+
+/// std::array and its like: the extent is part of the type, and nothing else is in it.
+template <class T>
+concept fixed_array = sized_range<T> && fixed_extent<T> != no_extent;
 
 template <class T>
 using element_of = std::remove_cvref_t<decltype(*std::declval<const T&>().begin())>;
@@ -151,7 +157,7 @@ constexpr std::int64_t scalars_in() noexcept {
     if constexpr (std::is_array_v<T>)
         return static_cast<std::int64_t>(std::extent_v<T>) * scalars_in<std::remove_extent_t<T>>();
     else if constexpr (fixed_array<T>)
-        return static_cast<std::int64_t>(std::tuple_size<T>::value) * scalars_in<element_of<T>>();
+        return static_cast<std::int64_t>(fixed_extent<T>) * scalars_in<element_of<T>>();
     else
         return 1;
 }
@@ -164,7 +170,7 @@ void write_array_type(shape_writer& writer) noexcept {
     if constexpr (std::is_array_v<T>)
         write_elements<std::remove_extent_t<T>>(writer, std::extent_v<T>);
     else if constexpr (fixed_array<T>)
-        write_elements<element_of<T>>(writer, std::tuple_size<T>::value);
+        write_elements<element_of<T>>(writer, fixed_extent<T>);
     else
         write_type<T>(writer);
 }

@@ -13,9 +13,9 @@
 #include <exception>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/config.hpp>
+#include <coroscope/detail/hand_over.hpp>
 #include <coroscope/detail/task_promise.hpp>
 #include <coroscope/instrumented.hpp>
 
@@ -32,11 +32,11 @@ public:
 #endif
 
     task() noexcept = default;
-    task(task&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    task(task&& other) noexcept : frame_(detail::taken(other.frame_)) {}
     task& operator=(task&& other) noexcept {
         if (this != &other) {
             destroy();
-            frame_ = std::exchange(other.frame_, nullptr);
+            frame_ = detail::taken(other.frame_);
         }
         return *this;
     }

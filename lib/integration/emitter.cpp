@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/integration/emitter.hpp>
 
+#include <utility>
+
 #include "../runtime/observer_registry.hpp"
 #include "../runtime/session.hpp"
 

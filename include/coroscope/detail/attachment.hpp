@@ -3,11 +3,10 @@
 
 // How a future's completion ends a range.
 
-#include <utility>
-
 #include <coroscope/config.hpp>
 #include <coroscope/detail/callback_list.hpp>
 #include <coroscope/detail/export.hpp>
+#include <coroscope/detail/hand_over.hpp>
 #include <coroscope/range.hpp>
 
 namespace coroscope {
@@ -45,9 +44,11 @@ public:
     range_end(const range_end& other) noexcept : state_(other.state_) {
         if (state_ != nullptr) detail::retain_attachment(*state_);
     }
-    range_end(range_end&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    range_end(range_end&& other) noexcept : state_(detail::taken(other.state_)) {}
     range_end& operator=(range_end other) noexcept {
-        std::swap(state_, other.state_);
+        detail::range_state* const before = state_;
+        state_ = other.state_;
+        other.state_ = before;
         return *this;
     }
     ~range_end() {
@@ -60,7 +61,7 @@ public:
 
     /// Adds the call to a list that is closed before the future completes; calls at once where it has been.
     void add_to(detail::callback_list& before) && noexcept {
-        detail::range_state* state = std::exchange(state_, nullptr);
+        detail::range_state* state = detail::taken(state_);
         if (state == nullptr) return;
         detail::callback& added = detail::callback_of(*state);
         if (!before.add(added)) added.run(added);

@@ -5,7 +5,8 @@
 // operator co_await, or the operand itself) and keeping it where the language would keep it.
 
 #include <type_traits>
-#include <utility>
+
+#include <coroscope/detail/hand_over.hpp>
 
 // Before version 17 clang inlines await_suspend into the coroutine. Then its locals may stand in the frame, which may be
 // gone when it goes on; and where clang sees that the coroutine goes on at once, the awaiter stands on the stack.
@@ -174,7 +175,7 @@ decltype(auto) resume_value(Awaiter& awaiter) {
     if constexpr (requires { awaiter.await_resume(); }) {
         return awaiter.await_resume();
     } else {
-        return std::move(awaiter).await_resume();
+        return moved(awaiter).await_resume();
     }
 }
 

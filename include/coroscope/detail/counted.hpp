@@ -5,7 +5,7 @@
 // argument-dependent lookup finds. Both are noexcept and safe from any thread; the pointer itself
 // belongs to one thread at a time. `Counted` may be incomplete.
 
-#include <utility>
+#include <coroscope/detail/hand_over.hpp>
 
 namespace coroscope::detail {
 
@@ -18,9 +18,11 @@ public:
     counted_ptr(const counted_ptr& other) noexcept : held_(other.held_) {
         if (held_ != nullptr) retain(*held_);
     }
-    counted_ptr(counted_ptr&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+    counted_ptr(counted_ptr&& other) noexcept : held_(taken(other.held_)) {}
     counted_ptr& operator=(counted_ptr other) noexcept {
-        std::swap(held_, other.held_);
+        Counted* const before = held_;
+        held_ = other.held_;
+        other.held_ = before;
         return *this;
     }
     ~counted_ptr() {
@@ -33,7 +35,7 @@ public:
     explicit operator bool() const noexcept { return held_ != nullptr; }
 
     /// Gives the hold to the caller.
-    Counted* detach() noexcept { return std::exchange(held_, nullptr); }
+    Counted* detach() noexcept { return taken(held_); }
 
 private:
     Counted* held_ = nullptr;

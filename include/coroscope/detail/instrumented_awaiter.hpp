@@ -8,7 +8,6 @@
 
 #include <coroutine>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/detail/awaiter.hpp>
 #include <coroscope/detail/location.hpp>

@@ -6,7 +6,6 @@
 
 #include <concepts>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/detail/promise_parameters.hpp>
 #include <coroscope/detail/task_state.hpp>

@@ -7,11 +7,11 @@
 #include <exception>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/config.hpp>
 #include <coroscope/detail/awaiter.hpp>
 #include <coroscope/detail/export.hpp>
+#include <coroscope/detail/hand_over.hpp>
 #include <coroscope/detail/task_state.hpp>
 
 namespace coroscope {
@@ -112,7 +112,7 @@ public:
         if constexpr (std::is_reference_v<T>) {
             return static_cast<T>(*value_);
         } else {
-            return std::move(value_);
+            return moved(value_);
         }
     }
 
