@@ -37,7 +37,7 @@ LAYER_OF = [
 ]
 
 HEAVY = set("""atomic chrono format functional future iostream map memory memory_resource mutex regex sstream string
-string_view thread tuple unordered_map vector""".split())
+string_view thread tuple unordered_map utility vector""".split())
 # Headers that one includes by name, for what cannot be had without a heavy one.
 OPT_IN = {"include/coroscope/" + name for name in
           ("async.hpp", "detail/joiner.hpp", "future.hpp", "memory_resource.hpp", "packaged_task.hpp")}

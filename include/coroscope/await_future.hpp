@@ -17,9 +17,9 @@
 //   };
 
 #include <coroutine>
-#include <utility>
 
 #include <coroscope/detail/completion.hpp>
+#include <coroscope/detail/hand_over.hpp>
 #include <coroscope/future_adaptor.hpp>
 
 namespace coroscope {
@@ -28,7 +28,7 @@ namespace coroscope {
 template <class Future>
 concept deliverable_future = requires(Future&& future, void (*done)(Future)) {
     static_cast<bool>(future_adaptor<Future>::is_ready(future));
-    future_adaptor<Future>::deliver(std::move(future), done);
+    future_adaptor<Future>::deliver(detail::moved(future), done);
 };
 
 namespace detail {
@@ -38,7 +38,7 @@ template <class Future>
 class future_slot {
 public:
     void put(Future&& done) {
-        done_ = std::move(done);
+        done_ = moved(done);
         full_.close();
     }
     /// The coroutine goes on when the slot is full.
@@ -68,7 +68,7 @@ class delivered_awaiter {
     using slot_ptr = counted_ptr<future_slot<Future>>;
 
 public:
-    explicit delivered_awaiter(Future&& awaited) : future_(std::move(awaited)) {}
+    explicit delivered_awaiter(Future&& awaited) : future_(moved(awaited)) {}
     delivered_awaiter(const delivered_awaiter&) = delete;
     delivered_awaiter& operator=(const delivered_awaiter&) = delete;
     ~delivered_awaiter() {
@@ -82,10 +82,10 @@ public:
         slot_ = slot;
         waiting_ = new waiting_coroutine(waiter);
         slot->resume_when_full(*waiting_);
-        Future taken = std::move(future_);
+        Future taken = moved(future_);
         // The coroutine may run elsewhere, and this awaiter be gone, before the call returns.
-        future_adaptor<Future>::deliver(std::move(taken),
-                                        [slot](Future done) { slot->put(std::move(done)); });
+        future_adaptor<Future>::deliver(moved(taken),
+                                        [slot](Future done) { slot->put(moved(done)); });
     }
 
     decltype(auto) await_resume() { return slot_ ? slot_->future().get() : future_.get(); }
@@ -101,7 +101,7 @@ private:
 template <class Future>
     requires deliverable_future<Future>
 auto await_future(Future future) {
-    return detail::delivered_awaiter<Future>(std::move(future));
+    return detail::delivered_awaiter<Future>(detail::moved(future));
 }
 
 }  // namespace coroscope

@@ -6,7 +6,6 @@
 
 #include <coroutine>
 #include <cstdint>
-#include <utility>
 
 #include <coroscope/detail/callback_list.hpp>
 #include <coroscope/detail/counted.hpp>

@@ -9,7 +9,6 @@
 #include <concepts>
 #include <source_location>
 #include <type_traits>
-#include <utility>
 
 namespace coroscope::detail {
 
