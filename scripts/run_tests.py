@@ -150,16 +150,17 @@ def build(folder, names):
 
 def run(folder, names, patience, wrapper):
     """Runs them through Meson and returns what its log says of each."""
-    log = pathlib.Path(folder, "meson-logs", "testlog.json")
-    log.unlink(missing_ok=True)
+    logs = pathlib.Path(folder, "meson-logs")
+    for old in logs.glob("testlog*.json"):
+        old.unlink()
     environment = dict(os.environ, MESON_TESTTHREADS=os.environ.get(
         "MESON_TESTTHREADS", str(len(os.sched_getaffinity(0)))))
     wrapped = ["--wrapper", wrapper] if wrapper else []
     subprocess.run(["meson", "test", "-C", folder, "--timeout-multiplier", str(patience), *wrapped, *names],
                    env=environment, stdin=subprocess.DEVNULL)
-    if not log.exists():
-        return []
-    return [json.loads(line) for line in log.read_text(errors="replace").splitlines()]
+    # Meson puts the wrapper's name into the log's.
+    return [json.loads(line) for log in logs.glob("testlog*.json")
+            for line in log.read_text(errors="replace").splitlines()]
 
 
 def main():

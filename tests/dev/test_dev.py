@@ -180,18 +180,28 @@ needed = custom_target('needed', output: '{needed}', command: ['touch', '@OUTPUT
 test('wanted', find_program('test'), args: ['-e', needed])
 """)
 
-    def run_wanted(self):
-        return subprocess.run([sys.executable, ROOT / "scripts/run_tests.py", self.project / "build", "wanted"],
+    def run_wanted(self, *options):
+        return subprocess.run([sys.executable, ROOT / "scripts/run_tests.py", *options, self.project / "build", "wanted"],
                               capture_output=True, text=True, timeout=60, check=False)
+
+    def set_up(self):
+        subprocess.run(["meson", "setup", "build"], cwd=self.project, capture_output=True, check=True)
 
     def test_a_test_is_built_with_what_it_needs_alone_also_where_that_changed(self):
         for needed in ("before", "after"):
             self.describe(needed, "left_out")
             if needed == "before":
-                subprocess.run(["meson", "setup", "build"], cwd=self.project, capture_output=True, check=True)
-            done = self.run_wanted()
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed")
+                self.set_up()
+            self.assert_passed(self.run_wanted())
+
+    def test_tests_that_something_else_runs_are_counted_too(self):
+        self.describe("needed", "left_out")
+        self.set_up()
+        self.assert_passed(self.run_wanted("--wrapper", "env"))
+
+    def assert_passed(self, done):
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed")
 
 
 if __name__ == "__main__":
