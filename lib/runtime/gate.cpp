@@ -63,7 +63,7 @@ void cut_off(std::uint32_t generation) noexcept {
         thread_state& thread = *record->state;
         if (generation == global_generation().load(std::memory_order_relaxed))
             change_gate(thread, 0, detail::gate_global);
-        __atomic_store_n(&thread.limit, nullptr, __ATOMIC_SEQ_CST);  // pairs with set_cursor()
+        __atomic_store_n(&thread.limit, nullptr, __ATOMIC_SEQ_CST);  // pairs with set_limit()
     }
 }
 

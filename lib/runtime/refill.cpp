@@ -107,7 +107,7 @@ void count_lost(thread_state& thread, session* owner, binding* bound, unsigned r
     } else {
         owner->lost_records.fetch_add(records, std::memory_order_relaxed);
     }
-    set_cursor(thread, thread.cursor, nullptr);
+    set_limit(thread, nullptr);
 }
 
 // The session that the cursor belonged to, for counting what came too late for it.
@@ -127,6 +127,8 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
         __atomic_fetch_add(&owner.store->header().lost_records, records, __ATOMIC_RELAXED);
         return nullptr;
     }
+    set_limit(thread,
+              nullptr);  // a handler's record is not to hold the next cursor against the old limit
     leave_chunk_after_toggle(owner, *bound);
     select_binding(thread, *bound, generation);
     const bool room = has_room(thread, *bound, bytes) ||
@@ -135,7 +137,7 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
         count_lost(thread, &owner, bound, records);
         return nullptr;
     }
-    set_cursor(thread, thread.cursor, chunk_end(owner, bound->chunk) - limit_distance);
+    set_limit(thread, chunk_end(owner, bound->chunk) - limit_distance);
     if (owner.live.load(std::memory_order_seq_cst) &&
         owner.collecting.load(std::memory_order_seq_cst))
         return thread.cursor;  // pairs with cut_off()

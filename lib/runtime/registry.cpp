@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "blocked_signals.hpp"
 #include "clock.hpp"
@@ -141,10 +142,28 @@ thread_record* register_thread(thread_state& thread) noexcept {
     return record;
 }
 
-void set_cursor(thread_state& thread, char* cursor, char* limit) noexcept {
-    thread.cursor = cursor;
+void set_limit(thread_state& thread, char* limit) noexcept {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&thread.limit, limit, __ATOMIC_SEQ_CST);  // pairs with cut_off()
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
+
+namespace {
+
+// A handler's record meanwhile finds no room, and may make none: else it would hold the next cursor against the old limit.
+void leave_binding(thread_state& thread) noexcept {
+    thread_record& record = *thread.record;
+    const bool refilling = std::exchange(record.refilling, true);
+    set_limit(thread, nullptr);
+    if (record.current != nullptr) record.current->cursor = thread.cursor;
+    record.current = nullptr;
+    thread.bound_session = 0;
+    thread.cursor = nullptr;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    record.refilling = refilling;
+}
+
+}  // namespace
 
 void update_gate(thread_state& thread) noexcept {
     if (register_thread(thread) == nullptr) return;
@@ -160,10 +179,7 @@ void update_gate(thread_state& thread) noexcept {
     if (own == nullptr) own = find_session(global_generation().load(std::memory_order_acquire));
     if (own != nullptr && own->generation.load(std::memory_order_relaxed) == thread.bound_session)
         return;
-    if (thread.record->current != nullptr) thread.record->current->cursor = thread.cursor;
-    thread.record->current = nullptr;
-    thread.bound_session = 0;
-    set_cursor(thread, nullptr, nullptr);
+    leave_binding(thread);
 }
 
 void reset_after_fork() noexcept {
