@@ -127,8 +127,8 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
         __atomic_fetch_add(&owner.store->header().lost_records, records, __ATOMIC_RELAXED);
         return nullptr;
     }
-    set_limit(thread,
-              nullptr);  // a handler's record is not to hold the next cursor against the old limit
+    // A handler's record is not to hold the next cursor against the old limit.
+    set_limit(thread, nullptr);
     leave_chunk_after_toggle(owner, *bound);
     select_binding(thread, *bound, generation);
     const bool room = has_room(thread, *bound, bytes) ||
