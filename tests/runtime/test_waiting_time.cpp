@@ -23,7 +23,9 @@ class posted_timer {
 public:
     posted_timer(thread_executor& loop, executor_adaptor<thread_executor&>& target,
                  measured_wait& sleep)
-        : loop_(&loop), target_(&target), sleep_(&sleep) {}
+        : loop_(&loop), target_(&target), sleep_(&sleep) {
+        sleep.before_ns = steady_ns();
+    }
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiter) const {
         sleep_->suspend_ns = steady_ns();
@@ -31,6 +33,7 @@ public:
             std::this_thread::sleep_for(30ms);
             sleep->resume_ns = steady_ns();
             target->execute([waiter] { waiter.resume(); });
+            sleep->after_ns = steady_ns();  // that it posted, too
         });
     }
     void await_resume() const noexcept {}
@@ -45,7 +48,7 @@ task<> sleeps_then_queues(thread_executor& loop, executor_adaptor<thread_executo
                           measured_wait& sleep, measured_wait& queue) {
     COROSCOPE("sleeps then queues");
     co_await posted_timer(loop, target, sleep);
-    queue.resume_ns = steady_ns();
+    queue.after_ns = steady_ns();
 }
 
 task<> waits_on_foreign_loop(thread_executor& loop, measured_wait& wait) {
@@ -70,9 +73,11 @@ foreign::manual<foreign::declared> idles(std::coroutine_handle<>& waiter) {
 task<> sleeping_child(thread_executor& loop, measured_wait& wait) {
     co_await timed_wait(loop, 30ms, wait);
 }
-task<> awaits_sleeping_child(thread_executor& loop, measured_wait& wait) {
+task<> awaits_sleeping_child(thread_executor& loop, measured_wait& wait, measured_wait& around) {
     COROSCOPE("awaits child");
+    around.before_ns = steady_ns();
     co_await sleeping_child(loop, wait);
+    around.after_ns = steady_ns();
 }
 
 }  // namespace
@@ -93,6 +98,7 @@ TEST_SUITE("waiting time") {
                 busy.post([&] {
                     while (sleep.resume_ns == 0) std::this_thread::yield();
                     std::this_thread::sleep_for(40ms);
+                    queue.resume_ns = steady_ns();  // not before here
                 });
             });
             sync_wait(started);
@@ -100,14 +106,15 @@ TEST_SUITE("waiting time") {
         }
         const recorded found = session.stop();
         const auto& task = found.task("sleeps_then_queues");
-        const std::int64_t queued_ns = queue.resume_ns - sleep.resume_ns;
-        CHECK(near(task.time.suspended_ns, sleep.length_ns()));
-        CHECK(near(task.time.queued_ns, queued_ns));
+        queue.before_ns = sleep.resume_ns.load();  // the post lies between these two
+        queue.suspend_ns = sleep.after_ns.load();
+        CHECK(lies_between(task.time.suspended_ns, sleep.inside_ns(), sleep.outside_ns()));
+        CHECK(lies_between(task.time.queued_ns, queue.inside_ns(), queue.outside_ns()));
         CHECK(task.time.waiting_ns == 0);
         check_sum(task, found.trace.duration_ns);
         const auto split = found.split(found.event("sleeps then queues"));
-        CHECK(near(split.suspended_ns, sleep.length_ns()));
-        CHECK(near(split.queued_ns, queued_ns));
+        CHECK(lies_between(split.suspended_ns, sleep.inside_ns(), sleep.outside_ns()));
+        CHECK(lies_between(split.queued_ns, queue.inside_ns(), queue.outside_ns()));
     }
 
     TEST_CASE("what a foreign loop resumes was waiting: nobody saw when it was ready") {
@@ -119,7 +126,7 @@ TEST_SUITE("waiting time") {
         }
         const recorded found = session.stop();
         const auto& task = found.task("waits_on_foreign_loop");
-        CHECK(near(task.time.waiting_ns, wait.length_ns()));
+        CHECK(lies_between(task.time.waiting_ns, wait.inside_ns(), wait.outside_ns()));
         CHECK(task.time.suspended_ns == 0);
         CHECK(task.time.queued_ns == 0);
         CHECK(task.time.running_ns >= 400'000);
@@ -132,16 +139,21 @@ TEST_SUITE("waiting time") {
 
     TEST_CASE("what a child waits for is suspended time of the task that awaits it") {
         measured_wait wait;
+        measured_wait around;
         recording session;
         {
             thread_executor loop;
-            sync_wait(awaits_sleeping_child(loop, wait));
+            sync_wait(awaits_sleeping_child(loop, wait, around));
         }
         const recorded found = session.stop();
-        CHECK(near(found.task("sleeping_child").time.waiting_ns, wait.length_ns()));
-        CHECK(near(found.task("awaits_sleeping_child").time.suspended_ns, wait.length_ns()));
+        CHECK(lies_between(found.task("sleeping_child").time.waiting_ns, wait.inside_ns(),
+                           wait.outside_ns()));
+        const std::int64_t around_ns = around.outside_ns();
+        CHECK(lies_between(found.task("awaits_sleeping_child").time.suspended_ns, wait.inside_ns(),
+                           around_ns));
         CHECK(found.task("awaits_sleeping_child").time.waiting_ns == 0);
-        CHECK(near(found.split(found.event("awaits child")).suspended_ns, wait.length_ns()));
+        CHECK(lies_between(found.split(found.event("awaits child")).suspended_ns, wait.inside_ns(),
+                           around_ns));
     }
 
     TEST_CASE("a loop that idles gives nobody running time") {

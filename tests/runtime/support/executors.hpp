@@ -139,18 +139,23 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// Notes how long a coroutine really was away: from its await_suspend to its resume.
+/// Between which times a coroutine was away, however busy the machine: what is recorded of it lies in between.
 struct measured_wait {
-    std::atomic<std::int64_t> suspend_ns{0};
-    std::atomic<std::int64_t> resume_ns{0};
-    std::int64_t length_ns() const { return resume_ns.load() - suspend_ns.load(); }
+    std::atomic<std::int64_t> before_ns{0};   ///< the awaitable is made
+    std::atomic<std::int64_t> suspend_ns{0};  ///< in its await_suspend
+    std::atomic<std::int64_t> resume_ns{0};   ///< where it is resumed or posted
+    std::atomic<std::int64_t> after_ns{0};    ///< in its await_resume
+    std::int64_t inside_ns() const { return resume_ns.load() - suspend_ns.load(); }
+    std::int64_t outside_ns() const { return after_ns.load() - before_ns.load(); }
 };
 
 /// `co_await sleep_on_thread(executor, 30ms, wait)`: the executor's thread sleeps, then resumes.
 class timed_wait {
 public:
     timed_wait(thread_executor& loop, std::chrono::milliseconds length, measured_wait& wait)
-        : loop_(&loop), length_(length), wait_(&wait) {}
+        : loop_(&loop), length_(length), wait_(&wait) {
+        wait.before_ns = steady_ns();
+    }
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiter) const {
         wait_->suspend_ns = steady_ns();
@@ -160,7 +165,7 @@ public:
             waiter.resume();
         });
     }
-    void await_resume() const noexcept {}
+    void await_resume() const noexcept { wait_->after_ns = steady_ns(); }
 
 private:
     thread_executor* loop_;

@@ -127,10 +127,12 @@ inline void check_sum(const analysis::task_info& task, std::int64_t session_ns) 
     CHECK(task.time.wall_ns() == task.end_ns.value_or(session_ns) - *task.first_wake_ns);
 }
 
-/// Two durations agree within 5 % and a millisecond.
-inline bool near(std::int64_t left_ns, std::int64_t right_ns) {
-    const std::int64_t allowed = std::max(left_ns, right_ns) / 20 + 1'000'000;
-    return left_ns - right_ns <= allowed && right_ns - left_ns <= allowed;
+/// A recorded duration lies between two that were measured within it and around it. A hundredth is allowed for: the
+/// trace's clock is another than theirs.
+inline bool lies_between(std::int64_t recorded_ns, std::int64_t inside_ns,
+                         std::int64_t outside_ns) {
+    return recorded_ns >= inside_ns - inside_ns / 100 &&
+           recorded_ns <= outside_ns + outside_ns / 100;
 }
 
 }  // namespace coroscope::test
