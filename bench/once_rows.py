@@ -5,6 +5,8 @@ import subprocess
 
 from timed_rows import PROCESSES, middle_process, run_json, void_if_lost
 
+TURNS = 31
+
 
 def measure(program, name):
     """Sizes are exact. Rates come from the processor time of the median of three runs."""
@@ -15,14 +17,32 @@ def measure(program, name):
             "whole": round(value), "note": result["note"] or None}
 
 
+class Bursts:
+    """A program that does one burst when it is told to."""
+
+    def __init__(self, program, **options):
+        self.running = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, bufsize=1, **options)
+
+    def next_ns(self):
+        self.running.stdin.write("\n")
+        return float(self.running.stdout.readline())
+
+    def end(self):
+        """How many records it lost."""
+        return int(self.running.communicate()[0])
+
+
 def measure_pair(name, subject, beside, **options):
-    """Two programs that take turns."""
+    """Two programs that take turns, burst by burst: what slows the machine for a while slows both."""
     pairs = []
     lost = 0
     for _ in range(PROCESSES):
-        results = run_json(beside, **options), run_json(subject, **options)
-        lost += sum(result["lost_records"] for result in results)
-        pairs.append({"value": results[1]["value"], "floor": results[0]["value"]})
+        programs = Bursts(beside, **options), Bursts(subject, **options)
+        for _ in range(TURNS):
+            floor, value = (program.next_ns() for program in programs)
+            pairs.append({"value": value, "floor": floor})
+        lost += sum(program.end() for program in programs)
     chosen = middle_process(pairs)
     row = {"name": name, "value": round(chosen["value"], 3), "unit": "ns",
            "floor": round(chosen["floor"], 3),
