@@ -20,17 +20,20 @@ namespace {
 
 // A step of what a coroutine awaits. The first one, created as it suspends, may be its turn on an executor; a later
 // one that is ready at once is so from here on.
-void create_step(operation_state& created, const purpose& of, bool is_ready,
-                 bool suspends) noexcept {
+[[gnu::always_inline]] inline void create_step(operation_state& created, const purpose& of,
+                                               std::uint32_t kind, bool is_ready,
+                                               bool suspends) noexcept {
     const bool later = is_ready && !suspends;
-    const bool carries = detail::carried_attributes(of.carried) != 0;
     created.whose.task = of.task;
-    created.whose.carried = carries ? retain_carried(of.carried) : 0;
+    created.whose.carried = kind == purpose_carrying ? retain_carried(of.carried) : 0;
     created.whose.which =
-        purpose::make(of.serial(), (carries ? purpose_carrying : purpose_step) |
-                                       (is_ready && suspends ? purpose_ready : 0U));
+        purpose::make(of.serial(), kind | (is_ready && suspends ? purpose_ready : 0U));
     created.wake = later ? now() : 0;
     created.waker = later ? mark_here(of.is(purpose_initiating) ? of.task : 0) : 0;
+}
+
+bool has_attributes(const purpose& of) noexcept {
+    return detail::carried_attributes(of.carried) != 0;
 }
 
 // The result of a co_spawn on its way to its awaiter, if it has one.
@@ -82,10 +85,30 @@ void create_handler(operation_state& created, const char* type, const char* oper
     }
     if (inside->whose.is(purpose_initiating) || !inside->runs_task()) {
         if (inside->whose.has_task())
-            return create_step(created, inside->whose, is_ready, suspends);
+            return create_step(created, inside->whose,
+                               has_attributes(inside->whose) ? purpose_carrying : purpose_step,
+                               is_ready, suspends);
         if (inside->whose.is(purpose_back)) return create_way_back(created, *inside);
     }
     create_handler(created, type, operation, is_ready);
+}
+
+// In a handler that runs no task nothing suspends. The short way of what is created there by an await without
+// attributes, a later step of it or its result on the way back.
+[[gnu::noinline]] void create_while_idle(operation_state& created, const char* type,
+                                         const char* operation) noexcept {
+    const frame* const inside = this_thread.invocation;
+    const bool recording = load_gate() != 0;
+    if (inside == nullptr || inside->state != frame_idle || has_attributes(inside->whose) ||
+        (recording && !scheduler_seen.load(std::memory_order_relaxed)))
+        return create_any(created, type, operation);
+    if (inside->whose.has_task())
+        create_step(created, inside->whose, purpose_step, recording && is_executor_work(operation),
+                    false);
+    else if (inside->whose.is(purpose_back))
+        create_way_back(created, *inside);
+    else
+        create_any(created, type, operation);
 }
 
 // Does what is created here name the await of a coroutine that has just suspended the short way?
@@ -107,7 +130,7 @@ void create_operation(operation_state& created, const char* type, const char* op
     if (!names_plain_await(inside) ||
         !recent_operations::find_plain(type, operation, inside->begun.location, facts) ||
         !find_long_place(at)) [[unlikely]]
-        return create_any(created, type, operation);
+        return create_while_idle(created, type, operation);
     const std::uint64_t task = inside->whose.task;
     const std::uint64_t mark = inside->begun.before.mark;
     detail::task_state* const before = inside->begun.before.frame;

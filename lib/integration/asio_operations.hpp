@@ -5,7 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string_view>
+#include <utility>
 
 #include "asio_thread.hpp"
 
@@ -18,10 +18,17 @@ struct operation_facts {
     bool timer;
 };
 
+// Character by character, without a call: most names differ in the first.
+template <std::size_t Size>
+[[gnu::always_inline]] inline bool is_name(const char* given, const char (&name)[Size]) noexcept {
+    return [&]<std::size_t... At>(std::index_sequence<At...>) {
+        return ((given[At] == name[At]) && ...);
+    }(std::make_index_sequence<Size>{});
+}
+
 inline bool is_executor_work(const char* operation) noexcept {
-    if (*operation == 'a') return false;  // async_…, as most are
-    const std::string_view name(operation);
-    return name == "execute" || name == "post" || name == "dispatch" || name == "defer";
+    return is_name(operation, "execute") || is_name(operation, "post") ||
+           is_name(operation, "dispatch") || is_name(operation, "defer");
 }
 
 /// The kinds that were asked for last. One word each: the upper bits of the hash of the addresses, two facts, the id
