@@ -2,10 +2,12 @@
 """The example service under load: with the profiler absent, compiled in but inactive, and recording
 everything into a file. All three run at once and take turns in being loaded, with equal requests on equal
 databases; now and then they are started anew. Each turn has its ratios to the absent one; a row's ratio is
-their median, and its interval is where that median lies with 95 % confidence, by bootstrap over the turns."""
+their median, and its interval is where that median lies with 95 % confidence, by bootstrap over the starts
+and over the turns of each: what a start decides, where its memory lies, all its turns share."""
 
 import contextlib
 import functools
+import itertools
 import os
 import pathlib
 import random
@@ -20,10 +22,10 @@ import time
 from example_rows import lost_records
 from timed_rows import run_json, void_if_lost
 
-STARTS = 9
-TURNS = 7  # of each start
+STARTS = 48
+TURNS = 6  # of each start: a sixteenth of a second each, so that all see the same machine
 CONNECTIONS = 32
-REQUESTS = 3_000
+REQUESTS = 1_000
 COUNTED_REQUESTS = (1_000, 6_000)
 RESAMPLES = 4_000
 KINDS = ("absent", "inactive", "recording")
@@ -124,37 +126,44 @@ def rotated(turn):
     return KINDS[first:] + KINDS[:first]
 
 
-def interval(ratios):
-    """Where the median lies with 95 % confidence."""
+def drawn(dice, starts):
+    """As many turns of as many starts as there were, each drawn from all."""
+    return [ratio for start in dice.choices(starts, k=len(starts))
+            for ratio in dice.choices(start, k=len(start))]
+
+
+def interval(starts):
+    """Where the median of all turns lies with 95 % confidence."""
     dice = random.Random(1)
-    medians = sorted(statistics.median(dice.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
+    medians = sorted(statistics.median(drawn(dice, starts)) for _ in range(RESAMPLES))
     return medians[RESAMPLES * 25 // 1000], medians[RESAMPLES * 975 // 1000 - 1]
 
 
 @functools.cache
 def measured(folder):
-    """Every turn, and how many records were lost: all rows come from the same turns."""
+    """The turns of every start, and how many records were lost: all rows come from the same turns."""
     service = Service(folder)
-    turns, lost = [], 0
+    starts, lost = [], 0
     with tempfile.TemporaryDirectory() as name:
         seeded = pathlib.Path(name, "seed.db")
         service.seed(seeded)
         for _ in range(STARTS):
             with tempfile.TemporaryDirectory(dir=name) as place:
                 taken, dropped = service.start(seeded, pathlib.Path(place))
-            turns += taken
+            starts.append(taken)
             lost += dropped
-    return turns, lost
+    return starts, lost
 
 
 def measure(folder, name, kind, what):
-    turns, lost = measured(folder)
-    ratios = [turn[kind][what] / turn["absent"][what] for turn in turns]
+    starts, lost = measured(folder)
+    ratios = [[turn[kind][what] / turn["absent"][what] for turn in start] for start in starts]
     low, high = interval(ratios)
+    turns = list(itertools.chain(*starts))
     row = {"name": name, "unit": MEASURES[what], "instructions": None,
            "value": round(statistics.median(turn[kind][what] for turn in turns), 3),
            "floor": round(statistics.median(turn["absent"][what] for turn in turns), 3),
-           "ratio": round(statistics.median(ratios), 4), "low": round(low, 4), "high": round(high, 4),
+           "ratio": round(statistics.median(itertools.chain(*ratios)), 4), "low": round(low, 4), "high": round(high, 4),
            "note": f"95 %: {low:.3f} … {high:.3f}"}
     if (kind, what) == ("recording", "cpu"):
         row["note"] += f", {statistics.median(turn[kind]['helper'] for turn in turns):.2f} µs the helper's"
