@@ -48,12 +48,14 @@ chunk_extent measure(const chunk_header& chunk, std::uint32_t chunk_bytes) noexc
                  : measure_records(records_of(chunk), room);
 }
 
-void seal(chunk_header& chunk, std::uint32_t chunk_bytes) noexcept {
+bool seal(chunk_header& chunk, std::uint32_t chunk_bytes) noexcept {
     const chunk_extent extent = measure(chunk, chunk_bytes);
+    if (extent.bytes < chunk.used_bytes) return false;
     chunk.used_bytes = extent.bytes;
     chunk.records = extent.records;
     chunk.checksum = XXH3_64bits(records_of(chunk), extent.bytes);
     publish_word(&chunk, chunk_word(kind_of(load_word(&chunk)), trace::chunk_state::sealed));
+    return true;
 }
 
 void empty(chunk_header& chunk, std::uint32_t chunk_bytes) noexcept {

@@ -63,8 +63,9 @@ struct chunk_extent {
 /// Walks the tags of a chunk of `chunk_bytes`; its thread may be writing to it.
 chunk_extent measure(const trace::chunk_header& chunk, std::uint32_t chunk_bytes) noexcept;
 
-/// Fills in extent and checksum and makes the chunk sealed. Nobody else may write to the chunk.
-void seal(trace::chunk_header& chunk, std::uint32_t chunk_bytes) noexcept;
+/// Fills in extent and checksum and makes the chunk sealed. Nobody else may write to the chunk. False, and nothing is
+/// changed, while a place below its used_bytes, as hand_over() left them, is not written.
+bool seal(trace::chunk_header& chunk, std::uint32_t chunk_bytes) noexcept;
 
 /// Makes a chunk that its caller owns free: all zeros.
 void empty(trace::chunk_header& chunk, std::uint32_t chunk_bytes) noexcept;

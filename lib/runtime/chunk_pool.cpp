@@ -91,7 +91,8 @@ chunk_header* chunk_pool::open(std::uint32_t index, const opening& what) noexcep
     return at;
 }
 
-void chunk_pool::hand_over(chunk_header* chunk) noexcept {
+void chunk_pool::hand_over(chunk_header* chunk, std::uint32_t taken) noexcept {
+    chunk->used_bytes = taken;
     const auto offset = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(chunk) - base_);
     const trace::chunk_kind kind = kind_of(load_word(chunk));
     publish_word(chunk,

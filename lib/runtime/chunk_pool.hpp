@@ -60,10 +60,14 @@ public:
     /// Fills in the header of a chunk from take() and makes it open.
     trace::chunk_header* open(std::uint32_t index, const opening& what) noexcept;
 
-    void hand_over(trace::chunk_header* chunk) noexcept;
+    /// `taken`: bytes of its records, see chunk_store.
+    void hand_over(trace::chunk_header* chunk, std::uint32_t taken) noexcept;
 
     /// The oldest handed-over chunk, or none.
     std::uint32_t pop_handed_over() noexcept { return handed_over_.pop(); }
+
+    /// That one again, as the newest.
+    void put_back(std::uint32_t index) noexcept { handed_over_.push(index); }
 
     /// Empties the oldest handed-over chunk ahead of need. False when there is none.
     bool recycle() noexcept;

@@ -120,10 +120,10 @@ chunk_header* chunk_store::acquire(std::uint32_t thread, thread_body* body,
     return parts.pool.open(index, {trace::chunk_kind::records, thread, body, current_task, ticks});
 }
 
-void chunk_store::hand_over(chunk_header* chunk) noexcept {
+void chunk_store::hand_over(chunk_header* chunk, std::uint32_t taken) noexcept {
     const store_visit visit(state_->parts);
     // After close() the chunk is sealed already, and what stands here is nobody's.
-    if (visit.open()) state_->parts.pool.hand_over(chunk);
+    if (visit.open()) state_->parts.pool.hand_over(chunk, taken);
 }
 
 bool chunk_store::append_metadata(std::uint64_t first, std::uint64_t tag, const void* payload,

@@ -62,8 +62,10 @@ public:
     trace::chunk_header* acquire(std::uint32_t thread, trace::thread_body* body,
                                  std::uint64_t current_task, std::uint64_t ticks) noexcept;
 
-    /// Gives a filled (or abandoned) chunk back. The caller must not write to it afterwards.
-    void hand_over(trace::chunk_header* chunk) noexcept;
+    /// Gives a filled (or abandoned) chunk back. The caller must not write to it afterwards, but for places within the
+    /// first `taken` bytes of its records: a signal handler may hand over the chunk of the code that it interrupts. It is sealed
+    /// when they are written.
+    void hand_over(trace::chunk_header* chunk, std::uint32_t taken = 0) noexcept;
 
     /// Appends a metadata record: `first` is its first word; the payload is padded with zeros.
     /// False when there is no room left. Under overwrite_oldest metadata is never overwritten.

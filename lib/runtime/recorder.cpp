@@ -5,11 +5,10 @@ namespace coroscope::runtime {
 
 char* place_after_handler(char* place, std::size_t bytes) noexcept {
     thread_state& thread = this_thread;
-    while (place >= load_limit()) {
-        give_place_back(place, bytes);
+    give_place_back(place, bytes);
+    do {
         if (refill(thread, 1) == nullptr) return thread.record->nowhere;
-        place = take_place(bytes);
-    }
+    } while (!find_place(place, bytes));
     return place;
 }
 

@@ -29,8 +29,8 @@ std::uint64_t careful_now() noexcept;
     return detail::counter_ticks();
 }
 
-/// A stop sets the limit from another thread. Outside the sanitizer the load is a plain one, which the
-/// compiler can fold into the comparison; the functions that use it are not inlined into loops.
+/// A stop sets the limit from another thread. Outside the sanitizer the load is a plain one; the functions that use it
+/// are not inlined into loops.
 [[gnu::always_inline]] inline char* load_limit() noexcept {
 #if defined(__SANITIZE_THREAD__)
     return __atomic_load_n(&this_thread.limit, __ATOMIC_RELAXED);
@@ -68,7 +68,10 @@ inline void store_word(char* at, std::uint64_t word) noexcept {
 }
 
 /// Takes a place of that many bytes, at most guaranteed_bytes: in one instruction, where the processor has one, so that
-/// a signal handler that records comes before it or after it. There may be no room: the limit is the caller's to look at.
+/// a signal handler that records comes before it or after it. There may be no room: the limit is the caller's to look at,
+/// before it takes the place. A handler that comes in between may change chunks: the place is then held against the limit of
+/// the chunk before, and is none or has room all the same (refill.hpp). The other way round the place of a full
+/// chunk would be held against the next one's limit.
 [[gnu::always_inline]] inline char* take_place(std::uint64_t bytes) noexcept {
 #if defined(__x86_64__)
     asm volatile("xaddq %0, %1" : "+r"(bytes), "+m"(this_thread.cursor) : : "cc", "memory");
@@ -89,22 +92,24 @@ inline void give_place_back(char* place, std::uint64_t bytes) noexcept {
 
 /// The same for whoever goes another way where the chunk is full: false, and nothing is taken.
 [[gnu::always_inline]] inline bool find_place(char*& place, std::uint64_t bytes) noexcept {
+    char* const limit = load_limit();
     place = take_place(bytes);
-    if (place < load_limit()) [[likely]]
+    if (place < limit) [[likely]]
         return true;
     give_place_back(place, bytes);
     return false;
 }
 
-/// For take_reserved(): `place` was taken behind what a signal handler recorded. That one, if there is room, else
-/// one in another chunk; where there is none the record is lost, and the place is not the trace's.
+/// For take_reserved(): there was no room behind what a signal handler recorded. A place in another chunk; where there is
+/// none the record is counted as lost, and the place is not the trace's.
 char* place_after_handler(char* place, std::size_t bytes) noexcept;
 
 /// The place that reserve() gave, taken; another one where a signal handler recorded in between. Never null: where
 /// there is none any more the record is counted as lost, and goes nowhere.
 [[gnu::always_inline]] inline char* take_reserved(char* at, std::uint64_t bytes) noexcept {
+    char* const limit = load_limit();
     char* place = take_place(bytes);
-    return place == at ? at : place_after_handler(place, bytes);
+    return place == at || place < limit ? place : place_after_handler(place, bytes);
 }
 
 /// The word that makes a record valid. Pairs with the acquire loads of whoever reads an open chunk.

@@ -3,6 +3,7 @@
 
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <span>
 
 #include "clock.hpp"
@@ -42,7 +43,7 @@ binding* bind(thread_state& thread, session& owner, std::uint32_t generation) no
     if (body == nullptr) return nullptr;
     bound->owner = &owner;
     bound->chunk = nullptr;
-    bound->cursor = nullptr;
+    bound->cursor = no_place();
     bound->body = body;
     bound->generation.store(generation, std::memory_order_release);
     if (owner.reports_crashes.load(std::memory_order_relaxed)) give_signal_stack(record);
@@ -73,6 +74,17 @@ bool has_room(const thread_state& thread, const binding& bound, std::size_t byte
     return written <= room && room - written >= bytes;
 }
 
+// Bytes of the records whose places were taken in a chunk. What stands at the limit or behind it was taken and is given
+// back, or begins below it.
+std::uint32_t taken_bytes(const session& owner, const trace::chunk_header* chunk,
+                          const char* cursor) noexcept {
+    const char* records = reinterpret_cast<const char*>(chunk) + trace::chunk_header_bytes;
+    const std::size_t most =
+        owner.store->chunk_bytes() - trace::chunk_header_bytes - limit_distance;
+    return static_cast<std::uint32_t>(
+        std::min<std::size_t>(static_cast<std::size_t>(cursor - records), most));
+}
+
 // After a switch of collection the reader must be told who runs: the next chunk says it.
 void leave_chunk_after_toggle(session& owner, binding& bound) noexcept {
     const std::uint32_t toggles = owner.toggles.load(std::memory_order_acquire);
@@ -80,19 +92,20 @@ void leave_chunk_after_toggle(session& owner, binding& bound) noexcept {
     bound.toggles = toggles;
     if (bound.chunk != nullptr) owner.store->hand_over(bound.chunk);
     bound.chunk = nullptr;
-    bound.cursor = nullptr;
+    bound.cursor = no_place();
 }
 
 // A new chunk for the binding; false when there is none.
 bool take_chunk(thread_state& thread, binding& bound) noexcept {
     chunk_store& store = *bound.owner->store;
-    if (bound.chunk != nullptr) store.hand_over(bound.chunk);
+    if (bound.chunk != nullptr)
+        store.hand_over(bound.chunk, taken_bytes(*bound.owner, bound.chunk, thread.cursor));
     const std::uint64_t before = current_ticks();
     bound.chunk = store.acquire(thread.record->id, bound.body,
                                 thread.mark >> trace::mark_thread_bits, before);
     if (store.policy() == trace::overflow_policy::wait)
         __atomic_fetch_add(&bound.body->waited_ticks, current_ticks() - before, __ATOMIC_RELAXED);
-    thread.cursor = nullptr;
+    thread.cursor = no_place();
     if (bound.chunk == nullptr) return false;
     thread.cursor = reinterpret_cast<char*>(bound.chunk) + trace::chunk_header_bytes;
     return true;
@@ -176,7 +189,7 @@ char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) no
 }  // namespace
 
 char* refill(thread_state& thread, unsigned records) noexcept {
-    return refill_sized(thread, guaranteed_bytes, records);
+    return refill_sized(thread, 2 * guaranteed_bytes, records);
 }
 char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept {
     return refill_sized(thread, bytes + limit_distance, 1);

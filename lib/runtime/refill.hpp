@@ -16,7 +16,9 @@ char* refill(thread_state& thread, unsigned records) noexcept;
 
 /// Largest number of bytes that may be written at a cursor below the limit.
 inline constexpr std::size_t guaranteed_bytes = 64;
-inline constexpr std::size_t limit_distance = guaranteed_bytes - trace::record_unit_bytes;
+/// Of the limit from a chunk's end. Twice what may be written: a record that read the limit of another chunk before a
+/// signal handler changed chunks may begin where the handler's last one ended.
+inline constexpr std::size_t limit_distance = 2 * guaranteed_bytes - trace::record_unit_bytes;
 
 /// Makes room for `bytes` (more than guaranteed_bytes, less than a chunk).
 char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept;

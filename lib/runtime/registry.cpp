@@ -67,7 +67,7 @@ void on_thread_exit(void* data) noexcept {
     drop_outermost(record);
     take_signal_stack(record);
     const std::lock_guard lock(mutex);
-    thread.cursor = nullptr;
+    thread.cursor = no_place();
     __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
     __atomic_store_n(&thread.gate, live_gate(), __ATOMIC_RELAXED);
     thread.record = &gone;
@@ -158,7 +158,7 @@ void leave_binding(thread_state& thread) noexcept {
     if (record.current != nullptr) record.current->cursor = thread.cursor;
     record.current = nullptr;
     thread.bound_session = 0;
-    thread.cursor = nullptr;
+    thread.cursor = no_place();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     record.refilling = refilling;
 }
@@ -197,7 +197,7 @@ void reset_after_fork() noexcept {
         threads->current = nullptr;
     }
     thread.bound_session = 0;
-    thread.cursor = nullptr;
+    thread.cursor = no_place();
     __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
     __atomic_store_n(&thread.gate, thread.record == nullptr ? gate_unknown : global_gate(),
                      __ATOMIC_RELAXED);

@@ -27,6 +27,10 @@ namespace coroscope::runtime {
 struct observer_cache;
 struct outermost_frame;
 
+/// Where a thread without a chunk would write: beyond every limit, also beyond one that a record under way has read
+/// already when a signal handler leaves the chunk.
+inline char* no_place() noexcept { return reinterpret_cast<char*>(~std::uintptr_t{0} << 32); }
+
 /// What a thread has in one session. Touched by its thread; `generation` is read by others.
 struct binding {
     std::atomic<std::uint32_t> generation{0};

@@ -62,6 +62,15 @@ bool in_slice() noexcept {
     return __atomic_load_n(&where.duration_limit, __ATOMIC_ACQUIRE);  // pairs with its registration
 }
 
+// After that. Outside the sanitizer a plain load, which the compiler can fold into what is made of it.
+[[gnu::always_inline]] inline std::uint64_t load_tag_of(const site& where) noexcept {
+#if defined(__SANITIZE_THREAD__)
+    return __atomic_load_n(&where.tag, __ATOMIC_RELAXED);
+#else
+    return where.tag;
+#endif
+}
+
 struct finished_scope {
     std::uint64_t start;
     std::uint64_t duration;
@@ -210,12 +219,12 @@ void end_scope(site& where, const scope_start* start) noexcept {
     if (reinterpret_cast<std::uintptr_t>(start) - this_thread.stack_low >= this_thread.stack_bytes)
         [[unlikely]]
         return end_scope_in_frame(where, start, duration);
+    char* const limit = load_limit();
     char* cursor = take_place(trace::record_unit_bytes);
-    if (cursor >= load_limit()) [[unlikely]]
+    if (cursor >= limit) [[unlikely]]
         return end_scope_full(where, start, duration, cursor);
     store_word(cursor, begin);
-    publish_tag(cursor, __atomic_load_n(&where.tag, __ATOMIC_RELAXED) |
-                            (duration << trace::tag_value_shift));
+    publish_tag(cursor, load_tag_of(where) | (duration << trace::tag_value_shift));
 }
 
 void begin_scope_slow(scope_start* start, site& where) noexcept {

@@ -36,15 +36,23 @@ std::uint64_t used_chunks(std::byte* trace, std::uint64_t published,
     return published;
 }
 
+// A record that is still not written is lost, and those behind it, how many nobody knows.
+void seal_as_written(file_header& header, chunk_header& chunk, std::uint32_t chunk_bytes) noexcept {
+    if (seal(chunk, chunk_bytes)) return;
+    add_to_counter(&header.lost_records, 1);
+    chunk.used_bytes = 0;
+    seal(chunk, chunk_bytes);
+}
+
 // Nobody else may write to `trace`.
 void finish(std::byte* trace, std::uint64_t chunks, std::uint32_t chunk_bytes) noexcept {
+    auto& header = *reinterpret_cast<file_header*>(trace);
     for (std::uint64_t index = 0; index < chunks; ++index) {
         chunk_header& chunk = chunk_at(trace, index, chunk_bytes);
         const std::uint64_t word = load_word(&chunk);
         if (word != free_chunk_word && state_of(word) != trace::chunk_state::sealed)
-            seal(chunk, chunk_bytes);
+            seal_as_written(header, chunk, chunk_bytes);
     }
-    auto& header = *reinterpret_cast<file_header*>(trace);
     header.chunk_count = chunks;
     header.last = take_clock_point();
     publish_word(&header.finished, 1);

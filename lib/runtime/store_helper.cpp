@@ -162,10 +162,15 @@ bool store_helper::watch_file() noexcept {
 }
 
 void store_helper::seal_handed_over() noexcept {
+    std::uint32_t unwritten = chunk_pool::none;  // the first that a handler handed over too early
     for (;;) {
         const std::uint32_t index = parts_.pool.pop_handed_over();
         if (index == chunk_pool::none) return;
-        seal(*parts_.pool.chunk(index), parts_.pool.chunk_bytes());
+        if (!seal(*parts_.pool.chunk(index), parts_.pool.chunk_bytes())) {
+            parts_.pool.put_back(index);
+            if (index == unwritten) return;
+            if (unwritten == chunk_pool::none) unwritten = index;
+        }
         // The reserve comes first when chunks go faster than they are sealed.
         if (parts_.pool.free_chunks() < wanted_free() / 2 && may_grow()) return;
     }

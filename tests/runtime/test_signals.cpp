@@ -3,7 +3,6 @@
 // Signal handlers with scopes, in a storm of signals, while the code that they interrupt records.
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <deque>
 #include <string>
@@ -76,11 +75,9 @@ constexpr std::uint64_t wanted_signals = 3000;
 template <class Work>
 std::uint64_t work_in_storm(Work work) {
     const storm signals;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     std::uint64_t done = 0;
-    while (handled < wanted_signals && std::chrono::steady_clock::now() < end)
+    while (handled < wanted_signals)
         for (int i = 0; i < 100; ++i) work(done++);
-    CHECK(handled >= wanted_signals);
     return done;
 }
 

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A signal handler with a scope after single instructions of what it interrupts: the processor traps after each while its
+// trap flag is set. What a storm of signals meets by chance is met here every time.
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <thread>
+
+#include <dlfcn.h>
+#include <ucontext.h>
+
+#include "../support/skip.hpp"
+#include "session_support.hpp"
+#include "support/build.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::uint64_t traps = 0;
+std::uint64_t turn = 0;  // the handler records after so many; 0: never
+std::uint64_t records_per_turn = 1;
+std::uint64_t handled = 0;
+
+void record_here() {
+    COROSCOPE("in a handler");
+    ++handled;
+}
+
+#if defined(__x86_64__)
+constexpr greg_t trap_flag = 0x100;
+
+void on_trap(int, siginfo_t*, void* context) {
+    if (++traps != turn) return;
+    for (std::uint64_t each = 0; each < records_per_turn; ++each) record_here();
+    if (records_per_turn != 1) std::this_thread::sleep_for(10ms);  // chunks are sealed meanwhile
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
+}
+
+// What lies below the stack pointer may be in use.
+[[gnu::always_inline]] inline void set_trap_flag() {
+    asm volatile("lea -128(%%rsp), %%rsp; pushfq; orq %0, (%%rsp); popfq; lea 128(%%rsp), %%rsp"
+                 :
+                 : "i"(trap_flag)
+                 : "memory", "cc");
+}
+[[gnu::always_inline]] inline void clear_trap_flag() {
+    asm volatile("lea -128(%%rsp), %%rsp; pushfq; andq %0, (%%rsp); popfq; lea 128(%%rsp), %%rsp"
+                 :
+                 : "i"(~trap_flag)
+                 : "memory", "cc");
+}
+#else
+void on_trap(int, siginfo_t*, void*) {}
+void set_trap_flag() {}
+void clear_trap_flag() {}
+#endif
+
+class trap_handler {
+public:
+    trap_handler() {
+        struct sigaction action{};
+        action.sa_sigaction = on_trap;
+        action.sa_flags = SA_SIGINFO;
+        REQUIRE(::sigaction(SIGTRAP, &action, nullptr) == 0);
+    }
+    trap_handler(const trap_handler&) = delete;
+    trap_handler& operator=(const trap_handler&) = delete;
+    ~trap_handler() { ::signal(SIGTRAP, SIG_DFL); }
+};
+
+// The handler's turn is after so many instructions of the work; false where it has fewer.
+template <class Work>
+bool interrupt_after(std::uint64_t instructions, Work work) {
+    const trap_handler installed;
+    traps = 0;
+    turn = instructions;
+    set_trap_flag();
+    work();
+    clear_trap_flag();
+    return traps == turn;
+}
+
+// The short ways are first: each of their instructions has its turn, later ones of some.
+std::uint64_t next_turn(std::uint64_t at) { return at + at / 128 + 1; }
+
+// How often the work was done, the handler's turn later each time.
+template <class Before, class Work>
+std::uint64_t interrupt_everywhere(Before before, Work work) {
+    std::uint64_t done = 0;
+    bool met = true;
+    for (std::uint64_t at = 1; met; at = next_turn(at), ++done) {
+        before();
+        met = interrupt_after(at, work);
+    }
+    return done;
+}
+
+task<int> nested(std::uint64_t number) {
+    step(number);
+    co_return 1;
+}
+task<int> outer(std::uint64_t number) { co_return co_await nested(number); }
+
+bool can_step() {
+    if (sanitized) {
+        COROSCOPE_SKIP("a sanitizer keeps signals back, and has pthread_sigmask for itself");
+        return false;
+    }
+    const profile session{{.all_threads = true}};
+    steps(5);
+    record_here();
+    sync_wait(outer(0));
+    interrupt_after(0, [] {});
+    if (traps == 0)
+        COROSCOPE_SKIP("this processor, or what emulates it, does not trap after each instruction");
+    handled = 0;
+    records_per_turn = 1;
+    return traps != 0;
+}
+
+void check_nothing_is_missing(const analysis::trace& trace, std::uint64_t done) {
+    CHECK(count_steps(trace) == done);
+    CHECK(count(trace, "in a handler") + trace.health.dropped_newest == handled);
+    CHECK(handled != 0);
+}
+
+// Sessions one after another, each with so many steps in peace and two more.
+void interrupt_sessions(std::uint64_t in_peace) {
+    bool met = true;
+    for (std::uint64_t at = 1; met; at = next_turn(at)) {
+        profile session{{.all_threads = true, .limit_bytes = 1U << 20, .chunk_bytes = 4096}};
+        steps(in_peace);
+        handled = 0;
+        met = interrupt_after(at, [] { steps(2); });
+        const analysis::trace trace = load(session.stop());
+        if (met) check_nothing_is_missing(trace, in_peace + 2);
+    }
+}
+
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// In place of the system's, for the library, too, which puts signals off under its locks: a trap cannot be.
+extern "C" int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+    static const auto real = reinterpret_cast<int (*)(int, const sigset_t*, sigset_t*)>(
+        ::dlsym(RTLD_NEXT, "pthread_sigmask"));
+    if (set == nullptr) return real(how, set, before);
+    sigset_t passed = *set;
+    sigdelset(&passed, SIGTRAP);
+    return real(how, &passed, before);
+}
+#endif
+
+TEST_SUITE("stepped") {
+    TEST_CASE("a handler may record after any instruction of a thread that takes a chunk") {
+        if (!can_step()) return;
+        interrupt_sessions(244);  // of the 245 records that a chunk has room for
+    }
+
+    TEST_CASE("a handler may record after any instruction of a thread that goes on in another "
+              "session") {
+        if (!can_step()) return;
+        interrupt_sessions(0);
+    }
+
+    TEST_CASE(
+        "a handler may fill chunks, and take its time, before the record that it interrupts") {
+        if (!can_step()) return;
+        profile session{{.all_threads = true, .chunk_bytes = 4096}};
+        records_per_turn = 300;
+        const std::uint64_t done = interrupt_everywhere([] {}, [] { step(0); });
+        check_nothing_is_missing(load(session.stop()), done);
+    }
+
+    TEST_CASE("a handler may record after any instruction of tasks") {
+        if (!can_step()) return;
+        profile session{{.all_threads = true, .chunk_bytes = 4096}};
+        const std::uint64_t done = interrupt_everywhere([] {}, [] { sync_wait(outer(0)); });
+        const analysis::trace trace = load(session.stop());
+        check_nothing_is_missing(trace, done);
+        CHECK(trace.tasks.size() == 2 * done);
+        for (const analysis::task_info& each : trace.tasks)
+            CHECK(each.state == analysis::task_state::finished);
+    }
+}
