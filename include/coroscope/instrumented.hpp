@@ -142,7 +142,7 @@ public:
         return yield<Value>(static_cast<Value&&>(value));
     }
     template <class Theirs = Promise, class Value = detail::yielded<Theirs>>
-        requires detail::yields<Promise, const Value&>
+        requires detail::yields_constant<Promise, Value>
     auto yield_value(const std::type_identity_t<Value>& value) {
         return yield<const Value&>(value);
     }

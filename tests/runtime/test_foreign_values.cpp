@@ -5,6 +5,8 @@
 
 #include <coroscope/instrumented.hpp>
 
+#include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -67,6 +69,32 @@ public:
 
 private:
     explicit pointing_generator(promise& of) noexcept : owner_(of) {}
+    frame_owner<promise> owner_;
+};
+
+/// One template for whatever is yielded, whose body is the only place that says what it takes.
+template <class T, class Way>
+class keeping_generator {
+public:
+    struct promise : suspends_at_both_ends {
+        keeping_generator get_return_object() noexcept { return keeping_generator(*this); }
+        template <class U>
+        auto yield_value(U&& value) {
+            current.emplace(std::forward<U>(value));
+            return std::suspend_always();
+        }
+        void return_void() const noexcept {}
+        std::optional<T> current;
+    };
+    using promise_type = typename promise_in<Way, promise>::type;
+
+    T next() {
+        owner_.handle.resume();
+        return std::move(*owner_.handle.promise().current);
+    }
+
+private:
+    explicit keeping_generator(promise& of) noexcept : owner_(of) {}
     frame_owner<promise> owner_;
 };
 
@@ -175,6 +203,7 @@ struct located {
 
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T),
                                         foreign::pointing_generator<T, foreign::outside>);
+COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::keeping_generator<T, foreign::outside>);
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::tagged_generator<T, foreign::outside>);
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::defaulted_result<T, foreign::outside>);
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::overloaded_result<T, foreign::outside>);
@@ -212,6 +241,13 @@ foreign::pointing_generator<int&, Way> references(int& own) {
 template <class Way>
 foreign::pointing_generator<two, Way> lists() {
     co_yield {1, 2};
+}
+template <class Way>
+foreign::keeping_generator<std::unique_ptr<int>, Way> movable() {
+    co_yield std::make_unique<int>(1);
+    auto own = std::make_unique<int>(2);
+    co_yield std::move(own);
+    co_yield nullptr;
 }
 template <class Way>
 foreign::tagged_generator<std::string, Way> tagged() {
@@ -270,6 +306,14 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(others.times() == 1);
         CHECK(others.next() == "own");
         CHECK(others.times() == 2);
+    }
+
+    TEST_CASE_TEMPLATE("a template that does not compile for constants is not asked for them", Way,
+                       foreign::plain, foreign::declared, foreign::outside) {
+        auto values = movable<Way>();
+        CHECK(*values.next() == 1);
+        CHECK(*values.next() == 2);
+        CHECK(values.next() == nullptr);
     }
 
     TEST_CASE_TEMPLATE("a list in braces may be returned to a template and to overloads", Way,

@@ -83,8 +83,14 @@ struct guessed_parameter {
                 Parameter)>(&Promise::function);                                                   \
         };                                                                                         \
         template <class Value>                                                                     \
-        static constexpr bool one =                                                                \
-            has<Value, Value&&> || has<Value, const Value&> || has<Value, Value>;                  \
+        static constexpr bool one = [] {                                                           \
+            if constexpr (has<Value, Value&&>)                                                     \
+                return true;                                                                       \
+            else if constexpr (has<Value, const Value&>)                                           \
+                return true;                                                                       \
+            else                                                                                   \
+                return has<Value, Value>;                                                          \
+        }();                                                                                       \
         static consteval auto find() {                                                             \
             if constexpr (requires { &Promise::function; }) {                                      \
                 return only_parameter<decltype(&Promise::function)>();                             \
@@ -127,6 +133,13 @@ struct unconverted {
 template <class Promise, class Value>
 concept yields =
     requires(Promise& promise, Value&& value) { promise.yield_value(static_cast<Value&&>(value)); };
+
+/// A template with a deduced return type is instantiated to be asked, and may not compile for a constant of a type that
+/// only moves.
+template <class Promise, class Value>
+concept yields_constant =
+    (std::is_copy_constructible_v<Value> || !requires { &Promise::template yield_value<Value>; }) &&
+    yields<Promise, const Value&>;
 
 /// Does yield_value take a Value as it is? If not, what it is converted to must live as long as the suspension.
 template <class Promise, class Value, class Converted = yielded<Promise>>
