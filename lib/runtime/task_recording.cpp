@@ -183,6 +183,18 @@ std::uint32_t await_site_id(site& label) noexcept { return site_id(label); }
 }  // namespace coroscope::detail
 
 namespace coroscope::runtime {
+namespace {
+
+// Room in one chunk for a task's start once more, for what may be told of its context and the next one's, and for
+// its end: a ring that has overwritten the first would still hold the last.
+char* reserve_for_end() noexcept {
+    constexpr std::size_t together = 4 * long_record_bytes;
+    char* at = reserve();
+    const bool fits = at == nullptr || at + together <= load_limit();
+    return fits ? at : refill_bytes(this_thread, together);
+}
+
+}  // namespace
 
 void keep_in_task_table(const trace::task_slot& slot) noexcept {
     if (this_thread.record == nullptr) return;
@@ -199,7 +211,7 @@ void drop_from_task_table(std::uint64_t task) noexcept {
             slot = use.owner()->store->take_task(task);
     }
     if (slot.task == 0) return;
-    if (char* at = reserve())
+    if (char* at = reserve_for_end())
         write_record(at, slot.spawn_ticks,
                      make_tag(record_kind::spawn, slot.site, slot.flags | trace::spawn_adopted),
                      slot.task, slot.parent);

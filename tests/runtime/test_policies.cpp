@@ -213,6 +213,17 @@ TEST_SUITE("policies") {
         CHECK(alive == 2);
     }
 
+    TEST_CASE("overwrite oldest: wherever the ring was cut, a task whose end it holds is known") {
+        for (std::uint64_t shift = 0; shift < 16; ++shift) {
+            profile session(in_chunks(16, overflow::overwrite_oldest));
+            steps(shift);
+            for (int number = 0; number < 1000; ++number) sync_wait(short_task());
+            const analysis::trace trace = load(session.stop());
+            CHECK(trace.health.overwritten > 0);
+            check_known_tasks(trace);
+        }
+    }
+
     TEST_CASE("overwrite oldest: tasks of many threads at once are all known") {
         profile session(in_chunks(64, overflow::overwrite_oldest));
         std::vector<std::thread> threads;
