@@ -193,16 +193,19 @@ TEST_SUITE("trace file") {
             }
         });
         int made = 0;
-        for (int i = 0; i < 2000; ++i) {
+        for (int i = 0; i < 2000 || made == 0;
+             ++i) {  // a link may stand there for long: he has to have time, too
             int trace = -1;
-            if (create_trace_file(file.path(), trace) != 0) continue;
+            if (create_trace_file(file.path(), trace) != 0) {
+                std::this_thread::yield();
+                continue;
+            }
             ++made;
             CHECK(::write(trace, "mine", 4) == 4);
             ::close(trace);
         }
         stop = true;
         planter.join();
-        CHECK(made > 0);
     }
 
     TEST_CASE("each refusal has words of its own") {
