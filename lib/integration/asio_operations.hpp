@@ -18,12 +18,14 @@ struct operation_facts {
     bool timer;
 };
 
-// Character by character, without a call: most names differ in the first.
+// The name alone, or with properties behind it: a pool's work is "execute(blk=never,rel=fork)". Character by
+// character, without a call: most names differ in the first.
 template <std::size_t Size>
 [[gnu::always_inline]] inline bool is_name(const char* given, const char (&name)[Size]) noexcept {
+    constexpr std::size_t end = Size - 1;
     return [&]<std::size_t... At>(std::index_sequence<At...>) {
         return ((given[At] == name[At]) && ...);
-    }(std::make_index_sequence<Size>{});
+    }(std::make_index_sequence<end>{}) && (given[end] == '\0' || given[end] == '(');
 }
 
 inline bool is_executor_work(const char* operation) noexcept {

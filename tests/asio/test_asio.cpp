@@ -3,6 +3,7 @@
 // Asio's tracking, by what the analysis makes of it.
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -70,6 +71,32 @@ TEST_CASE("work posted behind busy work is queued for as long as that runs") {
     REQUIRE(second->task != analysis::none);
     CHECK(loaded.tasks[second->task].time.queued_ns >= 20 * ms);
     CHECK(loaded.tasks[second->task].time.waiting_ns == 0);
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("work for a pool whose thread is busy is queued for as long as that runs") {
+    const auto loaded = record([] {
+        net::thread_pool pool(1);
+        std::atomic<bool> all_given = false;
+        net::post(pool, [&all_given] {
+            all_given.wait(false);
+            busy(10ms);
+        });
+        net::post(pool, [] { COROSCOPE("posted"); });
+        net::dispatch(pool, [] { COROSCOPE("dispatched"); });
+        net::defer(pool, [] { COROSCOPE("deferred"); });
+        pool.get_executor().execute([] { COROSCOPE("executed"); });
+        net::co_spawn(pool, query(1), net::detached);
+        all_given = true;
+        all_given.notify_one();
+        pool.join();
+    });
+    for (const char* name : {"posted", "dispatched", "deferred", "executed", "query"}) {
+        CAPTURE(name);
+        const analysis::task_info& task = owner_of(loaded, name);
+        CHECK(task.time.queued_ns >= 10 * ms);
+        CHECK(task.time.waiting_ns == 0);
+    }
     check_all_add_up(loaded);
 }
 

@@ -30,7 +30,7 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 std::filesystem::path folder_of(unsigned version) {
-    return fixtures / ("v" + std::to_string(version));
+    return (fixtures / "v") += std::to_string(version);
 }
 
 }  // namespace
