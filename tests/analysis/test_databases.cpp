@@ -244,6 +244,46 @@ TEST_CASE("a range of Nsight's without an end lasts to the trace's") {
     CHECK(rows_of(list).find("open[1990,2030]") != std::string::npos);
 }
 
+TEST_CASE("what Nsight saw launched within a range without an end belongs to that range") {
+    const database_file file(
+        std::string(nsight_tables) +
+        "INSERT INTO NVTX_EVENTS VALUES"
+        " (100, NULL, 59, 'open', 9, NULL, NULL, 0);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (210, 290, 9, 71, 1);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (300, 340, 0, 7, 71, 3);");
+    CHECK(averages_of(loaded_from(file), event_selection::cpu) ==
+          "open: 1 x 240, 240, 40; cudaLaunchKernel: 1 x 80, 80, 0; ");
+}
+
+TEST_CASE("correlation ids of Nsight's that two processes use are told apart") {
+    const std::string rows =
+        "INSERT INTO NVTX_EVENTS VALUES (100, 1000, 59, 'one', 1 << 24, NULL, NULL, 0),"
+        " (100, 1000, 59, 'two', 2 << 24, NULL, NULL, 0);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
+        " (210, 290, 1 << 24, 7, 1), (220, 280, 2 << 24, 7, 1);";
+    SUBCASE("where a kernel names its process") {
+        const database_file file(
+            std::string(nsight_tables) + rows +
+            "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN globalPid INT;"
+            "ALTER TABLE CUPTI_ACTIVITY_KIND_MEMCPY ADD COLUMN globalPid INT;"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
+            " (300, 340, 0, 7, 7, 3, 1 << 24), (300, 305, 1, 7, 7, 3, 2 << 24);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (500, 502, 1, 7, 7, 1, 2 << 24);");
+        const event_list list = loaded_from(file);
+        CHECK(averages_of(list, event_selection::cpu) ==
+              "one: 1 x 900, 900, 40; two: 1 x 900, 900, 7; cudaLaunchKernel: 2 x 140, 140, 0; ");
+        CHECK(list.rows[2].correlation == 7);
+        CHECK(list.rows[3].correlation != 7);
+    }
+    SUBCASE("where it does not, the first that used the id has it") {
+        const database_file file(
+            std::string(nsight_tables) + rows +
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (300, 340, 0, 7, 7, 3);");
+        CHECK(averages_of(loaded_from(file), event_selection::cpu) ==
+              "one: 1 x 900, 900, 40; two: 1 x 900, 900, 0; cudaLaunchKernel: 2 x 140, 140, 0; ");
+    }
+}
+
 TEST_CASE("a database in memory is read as one in a file") {
     const database_file file(std::string(nsight_tables) + nsight_rows);
     const auto loaded = read_events(file.bytes());

@@ -2,9 +2,12 @@
 #include "nsight_reader.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -39,12 +42,14 @@ std::string copy_name(std::int64_t kind) {
     }
 }
 
-/// A global id: a process and a thread in 24 bits each.
+/// Of a global id, which holds a process and a thread in 24 bits each.
+std::int64_t process_of(std::int64_t id) { return (id >> 24) & 0xff'ffff; }
+
 struct global_id {
     std::string process;
     std::string thread;
     explicit global_id(std::int64_t id)
-        : process(std::to_string((id >> 24) & 0xff'ffff)), thread(std::to_string(id & 0xff'ffff)) {}
+        : process(std::to_string(process_of(id))), thread(std::to_string(id & 0xff'ffff)) {}
 };
 
 /// A call that may have launched something.
@@ -53,6 +58,19 @@ struct call {
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
     std::uint64_t range = 0;  // the external id of the innermost range around it
+};
+
+/// Correlation ids are counted in each process on its own.
+struct call_key {
+    std::int64_t process = 0;
+    std::int64_t correlation = 0;
+    bool operator==(const call_key&) const = default;
+};
+
+struct call_key_hash {
+    std::size_t operator()(const call_key& key) const noexcept {
+        return std::hash<std::int64_t>()(key.correlation << 24 ^ key.process);
+    }
 };
 
 class nsight_reader {
@@ -87,13 +105,19 @@ private:
     event_row& add(sqlite_rows& rows, std::string_view name, std::string_view category);
     void add_device(sqlite_rows& rows, std::string_view name, std::string_view category,
                     activity what);
+    [[nodiscard]] call_key key_of(std::int64_t correlation, std::optional<std::int64_t> id) const;
+    std::uint32_t number_of(const call_key& key);
     std::uint32_t text(sqlite_rows& rows, int column);
     std::string optional_column(const char* table, const char* column);
 
     sqlite_database& database_;
     event_list list_;
-    std::unordered_map<std::int64_t, std::uint32_t> texts_;                // to the list's
-    std::unordered_map<std::int64_t, call> calls_;                         // by correlation id
+    std::unordered_map<std::int64_t, std::uint32_t> texts_;  // to the list's
+    std::unordered_map<call_key, call, call_key_hash> calls_;
+    std::unordered_map<std::int64_t, std::int64_t> processes_;  // that first called, by correlation
+    std::unordered_map<call_key, std::uint32_t, call_key_hash> numbers_;  // in the list
+    std::unordered_set<std::uint32_t> taken_;                             // those of numbers_
+    std::uint32_t last_number_ = 0;
     std::unordered_map<std::int64_t, std::vector<std::uint32_t>> ranges_;  // rows by global thread
     std::vector<std::uint32_t> unfinished_;
 };
@@ -145,7 +169,11 @@ void nsight_reader::read_ranges() {
         row.flags = row_user_annotation;
         row.thread = list_.lane(id.process, id.thread);
         row.external_id = list_.rows.size();
-        if (!rows.maybe_integer(2)) unfinished_.push_back(index);
+        if (!rows.maybe_integer(2)) {
+            // finish() knows when the trace ends; until then it is open for every call.
+            row.end_ns = std::numeric_limits<std::int64_t>::max();
+            unfinished_.push_back(index);
+        }
         if (rows.integer(3) == push_pop_range) {
             ranges_[thread].push_back(index);
             continue;
@@ -171,16 +199,34 @@ void nsight_reader::read_calls() {
         const auto correlation = rows.maybe_integer(4);
         if (!correlation) continue;
         // The first, which encloses the others, stands for all of them.
-        const call made{thread, row.start_ns, row.end_ns, 0};
-        if (calls_.try_emplace(*correlation, made).second)
-            row.correlation = static_cast<std::uint32_t>(*correlation);
+        const call_key key{process_of(thread), *correlation};
+        processes_.try_emplace(*correlation, key.process);
+        if (calls_.try_emplace(key, call{thread, row.start_ns, row.end_ns, 0}).second)
+            row.correlation = number_of(key);
     }
+}
+
+/// Of what a device did; `id` names its process. Without one it is the process that used the correlation id first.
+call_key nsight_reader::key_of(std::int64_t correlation, std::optional<std::int64_t> id) const {
+    if (id) return {process_of(*id), correlation};
+    const auto first = processes_.find(correlation);
+    return {first != processes_.end() ? first->second : 0, correlation};
+}
+
+/// A list ties by one number, without the process: the id itself where no other process has it, else one that is free.
+std::uint32_t nsight_reader::number_of(const call_key& key) {
+    const auto wanted = static_cast<std::uint32_t>(key.correlation);
+    if (wanted == 0) return 0;
+    const auto [known, is_new] = numbers_.try_emplace(key, wanted);
+    if (is_new)
+        while (!taken_.insert(known->second).second) known->second = --last_number_;
+    return known->second;
 }
 
 /// Ranges by start and calls by start, thread by thread: what ended before a call encloses no later one.
 void nsight_reader::find_ranges_of_calls() {
     std::unordered_map<std::int64_t, std::vector<call*>> by_thread;
-    for (auto& [correlation, each] : calls_) by_thread[each.thread].push_back(&each);
+    for (auto& [key, each] : calls_) by_thread[each.thread].push_back(&each);
     for (auto& [thread, made] : by_thread) {
         std::sort(made.begin(), made.end(), [](const call* left, const call* right) {
             return left->start_ns < right->start_ns;
@@ -205,7 +251,7 @@ void nsight_reader::find_ranges_of_calls() {
     }
 }
 
-/// From the columns 1 to 5: start, end, device, stream and correlation id.
+/// From the columns 1 to 6: start, end, device, stream, correlation id and process.
 void nsight_reader::add_device(sqlite_rows& rows, std::string_view name, std::string_view category,
                                activity what) {
     event_row& row = add(rows, name, category);
@@ -220,30 +266,33 @@ void nsight_reader::add_device(sqlite_rows& rows, std::string_view name, std::st
     list_.use_device = "cuda";
     const auto correlation = rows.maybe_integer(5);
     if (!correlation) return;
-    row.correlation = static_cast<std::uint32_t>(*correlation);
-    const auto launched = calls_.find(*correlation);
+    const call_key key = key_of(*correlation, rows.maybe_integer(6));
+    row.correlation = number_of(key);
+    const auto launched = calls_.find(key);
     if (launched != calls_.end()) row.external_id = launched->second.range;
 }
 
 void nsight_reader::read_kernels() {
     sqlite_rows rows(database_, kernels,
-                     "SELECT rowid, start, end, deviceId, streamId, correlationId, demangledName "
-                     "FROM CUPTI_ACTIVITY_KIND_KERNEL");
-    while (rows.next()) add_device(rows, list_.text(text(rows, 6)), "kernel", activity::kernel);
+                     "SELECT rowid, start, end, deviceId, streamId, correlationId, " +
+                         optional_column(kernels, "globalPid") +
+                         ", demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL");
+    while (rows.next()) add_device(rows, list_.text(text(rows, 7)), "kernel", activity::kernel);
 }
 
 void nsight_reader::read_copies() {
     sqlite_rows rows(database_, copies,
-                     "SELECT rowid, start, end, deviceId, streamId, correlationId, copyKind "
-                     "FROM CUPTI_ACTIVITY_KIND_MEMCPY");
+                     "SELECT rowid, start, end, deviceId, streamId, correlationId, " +
+                         optional_column(copies, "globalPid") +
+                         ", copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY");
     while (rows.next())
-        add_device(rows, copy_name(rows.integer(6)), "gpu_memcpy", activity::gpu_memcpy);
+        add_device(rows, copy_name(rows.integer(7)), "gpu_memcpy", activity::gpu_memcpy);
 }
 
 void nsight_reader::read_sets() {
     sqlite_rows rows(database_, sets,
-                     "SELECT rowid, start, end, deviceId, streamId, correlationId "
-                     "FROM CUPTI_ACTIVITY_KIND_MEMSET");
+                     "SELECT rowid, start, end, deviceId, streamId, correlationId, " +
+                         optional_column(sets, "globalPid") + " FROM CUPTI_ACTIVITY_KIND_MEMSET");
     while (rows.next()) add_device(rows, "Memset (Device)", "gpu_memset", activity::gpu_memset);
 }
 
@@ -258,6 +307,8 @@ void nsight_reader::read_start() {
 void nsight_reader::finish() {
     std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    for (const std::uint32_t each : unfinished_)
+        list_.rows[each].end_ns = list_.rows[each].start_ns;
     for (const event_row& row : list_.rows) {
         first_ns = std::min(first_ns, row.start_ns);
         last_ns = std::max(last_ns, row.end_ns);
