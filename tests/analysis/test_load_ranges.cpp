@@ -140,6 +140,41 @@ TEST_CASE("lost items leave out the gaps beside them, and are counted") {
     CHECK(statistics[0].gap.max_ns == 20);
 }
 
+TEST_CASE(
+    "a range whose beginning is told more than once has the items that it yielded and no other's") {
+    trace_builder built;
+    built.on(1)
+        .label(100, 1, "rows")
+        .item(100, 1, 0)
+        .item(100, 1, 0)
+        .item(100, 1, 0)
+        .item(150, 1, 1)
+        .label(500, 2, "pages")
+        .item(500, 2, 0)
+        .item(500, 2, 0)
+        .item(900, 2, 1);
+    const analysis::trace loaded = load(built);
+    REQUIRE(loaded.streams.size() == 2);
+    for (const analysis::stream_info& each : loaded.streams) {
+        REQUIRE(each.items.size() == 1);
+        REQUIRE(each.items.front() < loaded.stream_items.size());
+    }
+    CHECK(loaded.stream_items[loaded.streams[0].items.front()].time_ns == 150);
+    CHECK(loaded.stream_items[loaded.streams[1].items.front()].time_ns == 900);
+}
+
+TEST_CASE("more lost items than a figure holds are counted as the most that it holds") {
+    constexpr std::uint64_t last = 0xffff'ffff'ffff'fffe;
+    trace_builder built;
+    for (const std::uint32_t serial : {1U, 2U})
+        built.on(1).label(100, serial, "rows").item(150, serial, 1).item(160, serial, last);
+    const auto statistics = analysis::statistics_of_streams(load(built));
+    REQUIRE(statistics.size() == 1);
+    CHECK(statistics[0].lost_items == 0xffff'ffff'ffff'ffff);
+    const analysis::listing list = analysis::list_streams(statistics);
+    CHECK(analysis::to_csv(list).find(",9223372036854775807,2\n") != std::string::npos);
+}
+
 TEST_CASE("items whose range is lost are told of, not guessed") {
     trace_builder built;
     built.on(1).item(130, 9, 1).item(140, 9, 2);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <unordered_map>
 
 namespace coroscope::analysis {
@@ -27,7 +28,9 @@ void add(collected& into, const trace& loaded, const stream_info& stream) {
             auto& delays_ns = before == nullptr ? into.first_items_ns : into.gaps_ns;
             delays_ns.push_back(std::max<std::int64_t>(0, item.time_ns - since_ns));
         } else if (item.number > expected) {
-            into.sums.lost_items += item.number - expected;
+            if (__builtin_add_overflow(into.sums.lost_items, item.number - expected,
+                                       &into.sums.lost_items))
+                into.sums.lost_items = std::numeric_limits<std::uint64_t>::max();
         }
         before = &item;
     }

@@ -57,13 +57,12 @@ void read_streams(const scope_texts& texts, const std::vector<timeline>& timelin
         stream.task = task_of(label, timelines[label.stream], loaded);
         stream.start_ns = label.start_ns;
         stream.end_ns = texts.end_of(first->label);
-        const bool has_beginning = first->item.number == 0;
-        stream.items =
-            index_range(static_cast<std::uint32_t>(loaded.stream_items.size()),
-                        static_cast<std::uint32_t>(last - first) - (has_beginning ? 1 : 0));
-        loaded.streams.push_back(stream);
-        for (; first != last; ++first)
+        const auto begin = static_cast<std::uint32_t>(loaded.stream_items.size());
+        for (; first != last; ++first)  // 0 says that there are items, and is none
             if (first->item.number != 0) loaded.stream_items.push_back(first->item);
+        const auto end = static_cast<std::uint32_t>(loaded.stream_items.size());
+        stream.items = index_range(begin, end - begin);
+        loaded.streams.push_back(stream);
     }
 }
 

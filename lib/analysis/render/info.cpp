@@ -8,6 +8,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "figure.hpp"
 #include "health.hpp"
 #include "json_writer.hpp"
 #include "listing_json.hpp"
@@ -17,9 +18,8 @@
 namespace coroscope::analysis {
 namespace {
 
+using render::figure;
 using render::json_writer;
-
-optional_ns figure(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
 /// Events and slices by thread; an index that names no thread is left out.
 template <class Elements>

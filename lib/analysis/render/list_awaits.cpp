@@ -5,17 +5,17 @@
 #include <utility>
 
 #include "device_text.hpp"
+#include "figure.hpp"
 #include "places.hpp"
 
 namespace coroscope::analysis {
 namespace {
 
+using render::figure;
 using render::site_name;
 using render::site_place;
 
 using row = std::vector<listing_cell>;
-
-optional_ns figure(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
 /// Of each await site the name of the scope that encloses most of its awaits.
 std::map<std::uint32_t, std::string> enclosing_scopes(const trace& loaded) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/views.hpp>
 
+#include "figure.hpp"
+
 namespace coroscope::analysis {
 namespace {
 
-optional_ns figure(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+using render::figure;
 
 /// Where there was no delay of the kind, nothing is known of its length.
 void append_delays(std::vector<listing_cell>& cells, const percentiles& delays) {

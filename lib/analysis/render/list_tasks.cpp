@@ -7,18 +7,18 @@
 #include <fmt/format.h>
 
 #include "device_text.hpp"
+#include "figure.hpp"
 #include "places.hpp"
 
 namespace coroscope::analysis {
 namespace {
 
+using render::figure;
 using render::site_name;
 using render::site_place;
 using render::thread_name;
 
 using row = std::vector<listing_cell>;
-
-optional_ns figure(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
 listing_cell task_id(const trace& loaded, std::uint32_t task) {
     if (task >= loaded.tasks.size()) return not_applicable();
