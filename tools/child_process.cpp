@@ -7,8 +7,11 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,7 +113,32 @@ int wait_for(pid_t id) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/// 0, or why it is no program: a folder is none, and neither is what nobody may execute.
+int problem_with(const std::string& path) {
+    struct stat what{};
+    if (::stat(path.c_str(), &what) != 0) return errno;
+    if (!S_ISREG(what.st_mode)) return EACCES;
+    return ::access(path.c_str(), X_OK) == 0 ? 0 : errno;
+}
+
 }  // namespace
+
+program_place find_program(const std::string& name) {
+    if (name.empty()) return {{}, ENOENT};
+    if (name.find('/') != std::string::npos) return {name, problem_with(name)};
+    const char* const variable = std::getenv("PATH");
+    std::string_view folders = variable != nullptr ? variable : "/bin:/usr/bin";
+    program_place found{{}, ENOENT};
+    while (true) {
+        const std::string_view folder = folders.substr(0, folders.find(':'));
+        std::string path = (folder.empty() ? std::string(".") : std::string(folder)) + '/' + name;
+        const int error = problem_with(path);
+        if (error == 0) return {std::move(path), 0};
+        if (error == EACCES) found.error = EACCES;
+        if (folder.size() == folders.size()) return found;
+        folders.remove_prefix(folder.size() + 1);
+    }
+}
 
 child_result run_child(const std::vector<std::string>& program,
                        const std::vector<std::string>& environment) {

@@ -13,6 +13,15 @@ struct child_result {
     int exit_code = 0;    ///< the program's; 128 + the signal that killed it
 };
 
+/// The file that a program's name stands for, or the errno with which it cannot be started.
+struct program_place {
+    std::string path;
+    int error = 0;
+};
+
+/// Looks where execvp(3) does.
+[[nodiscard]] program_place find_program(const std::string& name);
+
 /// Runs `program` with `environment` ("NAME=value") added to ours. SIGINT, SIGTERM, SIGHUP and
 /// SIGQUIT that somebody sends us go on to it; those that a terminal sends reach it anyway.
 [[nodiscard]] child_result run_child(const std::vector<std::string>& program,

@@ -10,12 +10,12 @@
 #include <system_error>
 #include <vector>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "child_process.hpp"
 #include "data_command.hpp"
+#include "old_trace.hpp"
 #include "output.hpp"
 #include "subcommand.hpp"
 
@@ -32,19 +32,6 @@ struct run_command {
     bool no_summary = false;
     std::vector<std::string> program;
 };
-
-/// Removes what a run before left there and tries whether a trace can be written. 0 or the errno.
-int make_way(const std::string& path) {
-    struct stat what{};
-    if (::lstat(path.c_str(), &what) == 0) {
-        if (!S_ISREG(what.st_mode)) return S_ISDIR(what.st_mode) ? EISDIR : EEXIST;
-        if (::unlink(path.c_str()) != 0) return errno;
-    }
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0) return errno;
-    ::close(descriptor);
-    return ::unlink(path.c_str()) == 0 ? 0 : errno;
-}
 
 /// The program may change its folder before it records.
 std::string absolute(const std::string& path) {
@@ -90,21 +77,27 @@ void print_summary(const std::string& path) {
 int run_program(const run_command& asked) {
     if (asked.program.empty())
         return usage_failure("run", "a program to run is missing; see coroscope run --help");
-    const int error = make_way(asked.output);
+    const program_place program = find_program(asked.program.front());
+    if (program.error != 0) return start_failure(asked.program.front(), program.error);
+    const std::string obstacle = make_way(asked.output, program.path);
     std::vector<std::string> environment;
-    if (error == 0) {
+    if (obstacle.empty()) {
         environment = recording(asked);
     } else {
         ::unsetenv(trace_variable);
-        report(asked.output, {std::generic_category().message(error) +
-                              "; the program runs without being recorded"});
+        report(asked.output, {obstacle + "; the program runs without being recorded"});
     }
     // Of a recorded process that we run in: our program is to write to the file that we name.
     ::unsetenv("COROSCOPE_TRACE_OWNER");
     const child_result ended = run_child(asked.program, environment);
     if (ended.start_error != 0) return start_failure(asked.program.front(), ended.start_error);
-    if (error == 0 && !asked.no_summary) print_summary(asked.output);
+    if (obstacle.empty() && !asked.no_summary) print_summary(asked.output);
     return ended.exit_code;
+}
+
+/// Runs before a size is read, which takes "-5" for 2^64 less 5.
+std::string without_sign(std::string& size) {
+    return size.starts_with('-') ? "a size is not negative: " + size : std::string();
 }
 
 }  // namespace
@@ -129,12 +122,13 @@ void add_run(CLI::App& root, command_line& line) {
                      "let the program wait")
         ->check(CLI::IsMember({"drop", "overwrite", "wait"}));
     command->add_option("--limit", asked->limit, "How large the trace may grow: 256MiB, 1GiB")
-        ->transform(CLI::AsSizeValue(false));
+        ->transform(CLI::AsSizeValue(false))
+        ->transform(CLI::Validator(without_sign, ""));
     command->add_flag("--no-summary", asked->no_summary,
                       "Print nothing behind what the program prints");
     command->footer(
-        "PROGRAM [ARGUMENT...] stands behind the options, best after --. The command exits the "
-        "program\n"
+        "PROGRAM [ARGUMENT...] stands behind the options, best after --. The command exits as "
+        "the program\n"
         "does; with 127 or 126 where it could not be started, 128 + N where signal N ended it.\n\n"
         "Example:\n  coroscope run -o trace.cst -- ./service --port 8080");
     command->callback([asked, &line] {

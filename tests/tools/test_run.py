@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """coroscope run: the environment, the exit code, signals, the summary, and everything that is missing."""
 
+import fcntl
 import os
 import pty
 import signal
@@ -88,7 +89,7 @@ class Asking(RunTest):
                          ["COROSCOPE_LIMIT=67108864", "COROSCOPE_POLICY=overwrite"])
 
     def test_what_cannot_be_recorded_is_refused_in_one_line(self):
-        for wrong in (("--record", "everything"), ("--policy", "new"), ("--limit", "much")):
+        for wrong in (("--record", "everything"), ("--policy", "new"), ("--limit", "much"), ("--limit", "-5")):
             self.assert_one_error(self.run_in_folder(*wrong, "--", "true"), 2, wrong[0] + ".*")
 
 
@@ -103,6 +104,46 @@ class Missing(RunTest):
         done = self.run_in_folder("--", "true")
         self.assertIn("no trace appeared", done.stderr)
         self.assertFalse((self.folder / "coroscope.cst").exists())
+
+    def test_a_trace_stays_until_there_is_a_program_to_write_another(self):
+        old = trace_builder.service().write(self.folder / "coroscope.cst").read_bytes()
+        self.assert_one_error(self.run_in_folder("--", "no-such-program"), 127, "no-such-program: .*")
+        self.assertEqual((self.folder / "coroscope.cst").read_bytes(), old)
+
+    def test_what_is_no_trace_is_left_alone_and_the_program_runs_all_the_same(self):
+        program = self.folder / "program"
+        program.write_text("#!/bin/sh\necho ran $COROSCOPE_TRACE\n")
+        program.chmod(0o755)
+        (self.folder / "notes").write_text("kept")
+        (self.folder / "linked").symlink_to(trace_builder.service().write(self.folder / "other.cst"))
+        for path, reason in (("program", "is the program"), ("notes", "is no trace and stays"),
+                             ("linked", "File exists")):
+            with self.subTest(path=path):
+                done = self.run_in_folder("-o", path, "--", "./program")
+                self.assertEqual((done.returncode, done.stdout), (0, "ran\n"))
+                self.assertEqual(done.stderr, f"coroscope: {path}: {reason}; the program runs without being recorded\n")
+        self.assertIn("echo", program.read_text())
+        self.assertEqual((self.folder / "notes").read_text(), "kept")
+        self.assertTrue((self.folder / "other.cst").exists())
+
+    def test_an_empty_program_is_not_taken_for_a_trace_that_was_cut(self):
+        program = self.folder / "program"
+        program.touch(0o755)
+        done = self.run_in_folder("-o", "program", "--", "./program")
+        self.assertIn("program: is the program; the program runs without being recorded", done.stderr)
+        self.assertTrue(program.exists())
+
+    def test_what_a_session_killed_at_its_start_left_is_replaced(self):
+        (self.folder / "coroscope.cst").write_bytes(bytes(4096))
+        self.assertIn("no trace appeared", self.run_in_folder("--", "true").stderr)
+        self.assertFalse((self.folder / "coroscope.cst").exists())
+
+    def test_a_trace_that_is_being_written_is_left_alone(self):
+        trace = trace_builder.service().write(self.folder / "coroscope.cst")
+        with trace.open("rb") as writer:
+            fcntl.flock(writer, fcntl.LOCK_EX)
+            self.assertIn("Device or resource busy; the program runs", self.run_in_folder("--", "true").stderr)
+        self.assertTrue(trace.exists())
 
     def test_where_no_trace_can_be_written_the_program_runs_all_the_same(self):
         for path in ("none/trace.cst", ".", "/dev/null"):

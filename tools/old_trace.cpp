@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "old_trace.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+#include <system_error>
+
+#include <coroscope/trace/format.hpp>
+#include <coroscope/trace/reader.hpp>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "destination.hpp"
+
+namespace coroscope::tools {
+namespace {
+
+std::string system_text(int error) { return std::generic_category().message(error); }
+
+/// Empty where the open file is a trace that nobody writes, or what a session leaves that was killed at its very start.
+std::string problem_with(int file) {
+    char first[sizeof(trace::file_magic)]{};
+    const ssize_t bytes = ::pread(file, first, sizeof(first), 0);
+    if (bytes < 0) return system_text(errno);
+    const std::string_view begin(first, static_cast<std::size_t>(bytes));
+    if (begin.find_first_not_of('\0') != std::string_view::npos && !trace::is_trace(begin))
+        return "is no trace and stays";
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return system_text(EBUSY);
+    return {};
+}
+
+std::string remove_trace(const std::string& path, const struct stat& what) {
+    if (!S_ISREG(what.st_mode)) return system_text(S_ISDIR(what.st_mode) ? EISDIR : EEXIST);
+    if (what.st_uid != ::geteuid()) return system_text(EPERM);
+    const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return system_text(errno);
+    std::string problem = problem_with(file);
+    if (problem.empty() && ::unlink(path.c_str()) != 0) problem = system_text(errno);
+    ::close(file);
+    return problem;
+}
+
+}  // namespace
+
+std::string make_way(const std::string& path, const std::string& program) {
+    if (is_same_file(path, program)) return "is the program";
+    struct stat what{};
+    if (::lstat(path.c_str(), &what) == 0) {
+        if (std::string problem = remove_trace(path, what); !problem.empty()) return problem;
+    }
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) return system_text(errno);
+    ::close(file);
+    return ::unlink(path.c_str()) == 0 ? std::string() : system_text(errno);
+}
+
+}  // namespace coroscope::tools
