@@ -35,7 +35,8 @@ def step(command, **how):
 def start_project(way, scratch):
     project = scratch / "project"
     shutil.copytree(HERE / way, project, dirs_exist_ok=True)
-    shutil.copy2(HERE / "consumer.cpp", project)
+    for source in HERE.glob("*.cpp"):
+        shutil.copy2(source, project)
     return project
 
 
@@ -44,7 +45,8 @@ def put_into_subprojects(given, project, environment):
     link.parent.mkdir(exist_ok=True)
     link.unlink(missing_ok=True)
     link.symlink_to(given.source)
-    return ["--force-fallback-for=coroscope,coroscope-analysis", *LEAN]
+    parts = ",".join(f"coroscope{part}" for part in ("", "-analysis", "-asio", "-fibers"))
+    return [f"--force-fallback-for={parts}", *LEAN]
 
 
 def install(given, project, environment):
@@ -76,6 +78,7 @@ def build_and_run(given, scratch):
     step(["meson", "setup", "--wrap-mode=nodownload", "-Doptimization=0", "-Ddebug=false",
           *wanted, project / "build", project], env=environment)
     step(["ninja", "-C", project / "build"], env=environment)
+    step([project / "build" / "tracked_consumer"], env=environment)
     return step([project / "build" / "consumer"], env=environment)
 
 
