@@ -12,24 +12,36 @@
 
 namespace coroscope::tools {
 
-destination::destination(const std::string& path)
-    : path_(path),
-      is_file_(path != "-"),
-      descriptor_(is_file_ ? ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                           : STDOUT_FILENO),
-      error_(descriptor_ < 0 ? errno : 0) {}
+destination::destination(const std::string& path) : path_(path), is_file_(path != "-") {}
+
+void destination::open() {
+    if (state_ != state::unopened) return;
+    state_ = state::open;
+    descriptor_ = is_file_ ? ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                           : STDOUT_FILENO;
+    if (descriptor_ < 0) error_ = errno;
+}
 
 bool destination::write(std::string_view text) {
+    open();
     if (error_ == 0) error_ = write_all(descriptor_, text);
     return error_ == 0;
 }
 
 void destination::discard() {
+    if (state_ == state::closed) return;
     if (error_ == 0) error_ = ECANCELED;
-    finish();
+    close();
 }
 
 int destination::finish() {
+    if (state_ == state::closed) return error_;
+    open();
+    return close();
+}
+
+int destination::close() {
+    state_ = state::closed;
     if (!is_file_ || descriptor_ < 0) return error_;
     struct stat what{};
     const bool regular = ::fstat(descriptor_, &what) == 0 && S_ISREG(what.st_mode);

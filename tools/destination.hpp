@@ -8,31 +8,36 @@
 
 namespace coroscope::tools {
 
-/// Where output goes: a file, or standard output for "-". A file that could not be written
-/// whole is removed: half of it is of no use to anybody.
+/// Where output goes: a file, or standard output for "-". A file is opened by the first write, so that what stood there
+/// stays where there is nothing to write. One that is not finished, or could not be written whole, is removed: half of it
+/// is of no use to anybody.
 class destination {
 public:
     explicit destination(const std::string& path);
     destination(const destination&) = delete;
     destination& operator=(const destination&) = delete;
-    ~destination() { finish(); }
+    ~destination() { discard(); }
 
     bool write(std::string_view text);
 
-    /// Gives the file up: it is removed.
+    /// Gives up what was written.
     void discard();
 
-    /// Closes it. The errno of what went wrong, or 0.
+    /// Closes it; a file to which nothing was written is then empty. The errno of what went wrong, or 0.
     int finish();
 
     [[nodiscard]] int error() const noexcept { return error_; }
     [[nodiscard]] std::string name() const { return is_file_ ? path_ : "standard output"; }
 
 private:
+    void open();
+    int close();
+
     std::string path_;
     bool is_file_;
-    int descriptor_;
-    int error_;
+    enum class state { unopened, open, closed } state_ = state::unopened;
+    int descriptor_ = -1;
+    int error_ = 0;
 };
 
 /// Reports that it could not be written, and gives the exit code. That the reader of a pipe has left is no error.

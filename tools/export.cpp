@@ -24,16 +24,26 @@ struct export_command {
     bool torch = false;
 };
 
-/// Gives the exit code. `write` says itself what went wrong, apart from the destination.
+/// Gives the exit code.
 int write_out(const export_command& asked,
               const std::function<analysis::written(const analysis::byte_sink&)>& write) {
     destination to(asked.output);
-    if (to.error() != 0) return failed(to, to.error());
     const progress writing("writing " + to.name());
     const auto done = write([&to](std::string_view text) { return to.write(text); });
+    if (to.error() != 0) return failed(to, to.error());
+    if (!done) {
+        report(asked.file, done.error());
+        return exit_failure;
+    }
     if (const int error = to.finish(); error != 0) return failed(to, error);
-    if (done) return exit_success;
-    return usage_failure("--metric", done.error().message);
+    return exit_success;
+}
+
+/// Why it is none of stacks; empty where it is one. An export of nothing tells.
+std::string check_metric(const std::string& name) {
+    const auto known = analysis::export_stacks(analysis::event_list{}, name,
+                                               [](std::string_view) { return true; });
+    return known ? std::string() : known.error().message;
 }
 
 int export_trace(const export_command& asked) {
@@ -93,6 +103,7 @@ void add_export(CLI::App& root, command_line& line) {
     command
         ->add_option("--metric", asked->metric,
                      "Of stacks: " + std::string(analysis::stack_metrics()))
+        ->check(CLI::Validator(check_metric, ""))
         ->type_name("NAME");
     command->add_flag("--torch", asked->torch, "A native trace in Kineto's form of Chrome's JSON");
     command->add_option("-o,--output", asked->output, "Where to; - for standard output")

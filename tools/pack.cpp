@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,19 +42,16 @@ int run_pack(pack_command asked) {
         report("--output: would overwrite the trace");
         return exit_usage;
     }
-    std::optional<destination> to;  // opened only once there is something to write
+    destination to(asked.output);
     const progress packing("packing " + asked.file);
-    const auto totals = trace::pack(asked.file, [&](std::string_view bytes) {
-        if (!to) to.emplace(asked.output);
-        return to->write(bytes);
-    });
-    if (to && to->error() != 0) return failed(*to, to->error());
+    const auto totals =
+        trace::pack(asked.file, [&](std::string_view bytes) { return to.write(bytes); });
+    if (to.error() != 0) return failed(to, to.error());
     if (!totals) {
-        if (to) to->discard();
         report(asked.file, totals.error());
         return exit_failure;
     }
-    if (const int error = to->finish(); error != 0) return failed(*to, error);
+    if (const int error = to.finish(); error != 0) return failed(to, error);
     return asked.output == "-" ? exit_success : print(told(asked, *totals));
 }
 

@@ -207,6 +207,26 @@ class Export(DataTest):
         self.assert_one_error(coroscope("export", self.trace, "-o", "/dev/full"), 1,
                               r"/dev/full: No space left on device")
 
+    def test_a_wrong_metric_is_refused_before_anything_is_written(self):
+        target = self.folder / "stacks"
+        target.write_text("kept")
+        for to in ("stacks", "chrome"):
+            done = coroscope("export", self.trace, "--to", to, "--metric", "colour", "-o", target)
+            self.assert_one_error(done, 2, r'--metric: no stacks by "colour"; one of self_cpu_time_total.*')
+        self.assertEqual(target.read_text(), "kept")
+
+    def test_what_stands_at_the_target_stays_where_the_trace_cannot_be_read(self):
+        target = self.folder / "out.json"
+        target.write_text("kept")
+        self.assertEqual(coroscope("export", self.folder / "none.cst", "-o", target).returncode, 1)
+        self.assertEqual(target.read_text(), "kept")
+
+    def test_an_export_of_nothing_is_an_empty_file(self):
+        target = self.folder / "stacks"
+        target.write_text("old")
+        done = coroscope("export", self.trace, "--to", "stacks", "-o", target)
+        self.assertEqual((done.returncode, target.read_text()), (0, ""))
+
     def test_the_trace_itself_is_never_overwritten(self):
         before = self.trace.read_bytes()
         self.assertEqual(coroscope("export", self.trace, "-o", self.trace).returncode, 2)
