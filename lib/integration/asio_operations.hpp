@@ -25,7 +25,8 @@ template <std::size_t Size>
     constexpr std::size_t end = Size - 1;
     return [&]<std::size_t... At>(std::index_sequence<At...>) {
         return ((given[At] == name[At]) && ...);
-    }(std::make_index_sequence<end>{}) && (given[end] == '\0' || given[end] == '(');
+    }(std::make_index_sequence<end>{}) &&
+           (given[end] == '\0' || given[end] == '(');
 }
 
 inline bool is_executor_work(const char* operation) noexcept {
