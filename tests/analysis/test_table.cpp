@@ -111,22 +111,24 @@ TEST_CASE("a table of plain functions looks as torch's does") {
 TEST_CASE("where a trace has tasks, the time off the processor stands before the calls") {
     table_input input = task_input();
     input.rows.erase(input.rows.begin() + 1);
-    CHECK(text_of(input) == "----------  ------------  ------------  ------------  ------------  "
-                            "------------  ------------  "
-                            "------------  ------------  ------------  ------------\n"
-                            "      Name    Self CPU %      Self CPU   CPU total %     CPU total  "
-                            "CPU time avg     Suspended  "
-                            "      Queued       Waiting          Wall    # of Calls\n"
-                            "----------  ------------  ------------  ------------  ------------  "
-                            "------------  ------------  "
-                            "------------  ------------  ------------  ------------\n"
-                            "    handle        62.50%       2.500ms       100.00%       4.000ms    "
-                            "   2.000ms      10.000ms  "
-                            "   250.000us     750.000us      15.000ms             2\n"
-                            "----------  ------------  ------------  ------------  ------------  "
-                            "------------  ------------  "
-                            "------------  ------------  ------------  ------------\n"
-                            "Self CPU time total: 4.000ms\n");
+    CHECK(text_of(input) ==
+          "----------  ------------  ------------  ------------  ------------  "
+          "------------  ------------  "
+          "------------  ------------  ------------  ------------\n"
+          "      Name    Self CPU %      Self CPU   CPU total %     CPU total  "
+          "CPU time avg     Suspended  "
+          "      Queued       Waiting          Wall    # of Calls\n"
+          "----------  ------------  ------------  ------------  ------------  "
+          "------------  ------------  "
+          "------------  ------------  ------------  ------------\n"
+          "    handle        62.50%       2.500ms       100.00%       4.000ms    "
+          "   2.000ms     10.000ms+  "
+          "  250.000us+     750.000us      15.000ms             2\n"
+          "----------  ------------  ------------  ------------  ------------  "
+          "------------  ------------  "
+          "------------  ------------  ------------  ------------\n"
+          "Self CPU time total: 4.000ms\n"
+          "Waiting was suspended or queued, nobody saw which; + means at least\n");
 }
 
 TEST_CASE("what is unknown is printed as unknown, never as zero") {
@@ -142,6 +144,19 @@ TEST_CASE("what is unknown is printed as unknown, never as zero") {
           std::string::npos);
     CHECK(text.find("10.000ms+") != std::string::npos);
     CHECK(text.find("Unknown: 4 calls") != std::string::npos);
+}
+
+TEST_CASE("what was waited where nobody saw a wake has no suspended and no queued part") {
+    table_input input = task_input();
+    input.rows[0].suspended_ns = input.rows[0].queued_ns = 0;
+    const std::string text = text_of(input);
+    CHECK(text.find("       unknown       unknown     750.000us      15.000ms             2\n") !=
+          std::string::npos);
+    CHECK(text.find("       0.000us       0.000us       0.000us       1.500ms             3\n") !=
+          std::string::npos);
+    const auto csv = table_csv(input);
+    REQUIRE(csv.has_value());
+    CHECK(csv->find("handle,,2,4000000,2500000,,,750000,15000000,") != std::string::npos);
 }
 
 TEST_CASE("a trace that lost records says so under the table, by reason") {

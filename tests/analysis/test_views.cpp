@@ -190,14 +190,51 @@ TEST_CASE("awaits by site name the scope around them and where they stand") {
           "unknown,,1,300000,,,300000,,,,1,0,\n");
 }
 
+TEST_CASE("an await that nobody saw become ready has unknown parts wherever it is listed") {
+    trace loaded = three_tasks();
+    loaded.awaits.clear();
+    await_info& hung = loaded.awaits.emplace_back();
+    hung.task = 0;
+    hung.site = 1;
+    hung.suspend_ns = loaded.duration_ns - 40;
+    loaded.tasks[0].awaits = index_range(static_cast<std::uint32_t>(loaded.awaits.size() - 1), 1);
+    loaded.tasks[0].time = {2, 0, 0, 40};
+    loaded.tasks[0].end_ns.reset();
+    const std::vector<await_site_statistics> sites = await_statistics(loaded);
+    REQUIRE(sites.size() == 1);
+    CHECK(to_csv(list_await_sites(loaded, sites)).find(",1,40,,,40,,,,1,1,") != std::string::npos);
+    CHECK(to_csv(list_await_chains(loaded, await_chains(loaded))).find("\n40,,,40,1,1,1,") !=
+          std::string::npos);
+    CHECK(to_csv(list_task_awaits(loaded, 0)).find(",,,40,40,no,") != std::string::npos);
+    CHECK(to_csv(list_task_tree(loaded)).find(",2,,,40,42,") != std::string::npos);
+    CHECK(to_csv(list_task_sites(loaded, task_statistics(loaded))).find(",2,,,40,42,") !=
+          std::string::npos);
+    CHECK(task_json(loaded, 0).find("\"suspended_ns\": null") != std::string::npos);
+}
+
+TEST_CASE("sums with parts that nobody saw say that they are the least that they can be") {
+    await_site_statistics mixed;
+    mixed.name = "mixed";
+    mixed.times = {3, 1, 0, 11'000'000, 0, 300'000};
+    const listing list = list_await_sites(three_tasks(), {mixed});
+    const std::string text = to_text(list);
+    CHECK(text.find("  11.000ms+    0.000us+   300.000us ") != std::string::npos);
+    CHECK(to_csv(list).find(",3,11300000,11000000,0,300000,") != std::string::npos);
+    CHECK(to_json(list).find("\"suspended_ns\": 11000000") != std::string::npos);
+    const auto sorted = arranged(list, {.sort_by = "suspended"});
+    CHECK(sorted.has_value());
+}
+
 TEST_CASE("a chain of awaits reads from the outside in") {
     await_chain chain;
     chain.sites = {0, none, 2, 1};
     chain.times.count = 2;
     chain.times.suspended_ns = 10;
-    CHECK(to_csv(list_await_chains(three_tasks(), {chain})) ==
-          "total_ns,suspended_ns,queued_ns,waiting_ns,count,place,chain\n"
-          "10,10,0,0,2,examples/service/store.cpp:42,handle > unknown > query(int) > db.query\n");
+    chain.times.unfinished = 1;
+    CHECK(
+        to_csv(list_await_chains(three_tasks(), {chain})) ==
+        "total_ns,suspended_ns,queued_ns,waiting_ns,count,unknown_wakes,unfinished,place,chain\n"
+        "10,10,0,0,2,0,1,examples/service/store.cpp:42,handle > unknown > query(int) > db.query\n");
 }
 
 TEST_CASE(

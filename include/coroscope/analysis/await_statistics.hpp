@@ -18,7 +18,7 @@ namespace coroscope::analysis {
 struct await_times {
     std::uint64_t count = 0;
     std::uint64_t unknown_wakes =
-        0;  ///< resumed, but nobody saw the wake: their time is in waiting_ns
+        0;  ///< nobody saw the wake, if there was one: their time is in waiting_ns
     std::uint64_t unfinished = 0;  ///< not resumed when the session ended: time up to the end
     std::int64_t suspended_ns = 0;
     std::int64_t queued_ns = 0;

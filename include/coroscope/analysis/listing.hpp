@@ -31,8 +31,13 @@ enum class cell_kind : std::uint8_t {
 /// What a row has no figure for, as a root task has no parent. Written "-", empty and null.
 struct not_applicable {};
 
+/// A sum of which some terms are unknown. Written "12+", and to programs as the number.
+struct at_least {
+    std::int64_t figure = 0;
+};
+
 /// Text, or a number that may be unknown.
-using listing_cell = std::variant<std::string, optional_ns, not_applicable>;
+using listing_cell = std::variant<std::string, optional_ns, not_applicable, at_least>;
 
 struct listing_column {
     std::string heading;  ///< for people
@@ -63,7 +68,7 @@ enum class output_format : std::uint8_t { text, csv, json };
 [[nodiscard]] COROSCOPE_API result<listing> arranged(listing list, const listing_options& options);
 
 /// The whole listing, in its order. Text has headings, CSV a header line;
-/// JSON is an array of objects. Unknown is "unknown", empty and null.
+/// JSON is an array of objects. Unknown is "unknown", empty and null; "+" says "at least".
 [[nodiscard]] COROSCOPE_API std::string to_text(const listing& list,
                                                 const listing_options& options = {});
 [[nodiscard]] COROSCOPE_API std::string to_csv(const listing& list);

@@ -31,7 +31,7 @@ std::vector<std::vector<std::uint32_t>> waits_by_site(const trace& loaded) {
 
 void add(await_times& sum, const await_info& await, const time_split& time) {
     ++sum.count;
-    sum.unknown_wakes += await.resume_ns && !await.wake_ns ? 1 : 0;
+    sum.unknown_wakes += await.wake_ns ? 0 : 1;
     sum.unfinished += await.resume_ns ? 0 : 1;
     sum.suspended_ns += time.suspended_ns;
     sum.queued_ns += time.queued_ns;

@@ -34,17 +34,9 @@ std::map<std::uint32_t, std::string> enclosing_scopes(const trace& loaded) {
     return names;
 }
 
-/// Where no wake was seen at all, the parts before and after it are unknown.
-optional_ns known_part(const await_times& times, std::int64_t part_ns) {
-    return times.unknown_wakes == times.count && times.count != 0 ? std::nullopt
-                                                                  : optional_ns(part_ns);
-}
-
 void append_times(row& cells, const await_times& times) {
     cells.emplace_back(optional_ns(times.total_ns()));
-    cells.emplace_back(known_part(times, times.suspended_ns));
-    cells.emplace_back(known_part(times, times.queued_ns));
-    cells.emplace_back(optional_ns(times.waiting_ns));
+    render::append_wait(cells, times);
 }
 
 bool tells_of_devices(const trace& loaded) { return !loaded.device_waits.empty(); }
@@ -125,16 +117,22 @@ listing list_await_sites(const trace& loaded,
 
 listing list_await_chains(const trace& loaded, const std::vector<await_chain>& chains) {
     listing list;
-    list.columns = {
-        {"Total", "total_ns", cell_kind::time},   {"Suspended", "suspended_ns", cell_kind::time},
-        {"Queued", "queued_ns", cell_kind::time}, {"Waiting", "waiting_ns", cell_kind::time},
-        {"Count", "count", cell_kind::count},     {"Innermost at", "place", cell_kind::source},
-        {"Chain", "chain", cell_kind::text}};
+    list.columns = {{"Total", "total_ns", cell_kind::time},
+                    {"Suspended", "suspended_ns", cell_kind::time},
+                    {"Queued", "queued_ns", cell_kind::time},
+                    {"Waiting", "waiting_ns", cell_kind::time},
+                    {"Count", "count", cell_kind::count},
+                    {"Wake unseen", "unknown_wakes", cell_kind::count},
+                    {"Not resumed", "unfinished", cell_kind::count},
+                    {"Innermost at", "place", cell_kind::source},
+                    {"Chain", "chain", cell_kind::text}};
     if (tells_of_devices(loaded)) append_device_columns(list);
     for (const await_chain& each : chains) {
         row cells;
         append_times(cells, each.times);
-        cells.emplace_back(figure(each.times.count));
+        for (const std::uint64_t count :
+             {each.times.count, each.times.unknown_wakes, each.times.unfinished})
+            cells.emplace_back(figure(count));
         cells.emplace_back(each.sites.empty() ? std::string()
                                               : site_place(loaded, each.sites.back()));
         cells.emplace_back(chain_text(loaded, each));

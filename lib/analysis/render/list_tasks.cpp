@@ -41,13 +41,6 @@ optional_ns of_ended(const percentiles& of, std::int64_t value) {
     return of.count != 0 ? optional_ns(value) : std::nullopt;
 }
 
-void append_split(row& cells, const time_split& time) {
-    for (const std::int64_t part :
-         {time.running_ns, time.suspended_ns, time.queued_ns, time.waiting_ns}) {
-        cells.emplace_back(optional_ns(part));
-    }
-}
-
 bool waits_for_devices(const trace& loaded, std::uint32_t task) {
     for (const std::uint32_t await : loaded.tasks[task].awaits)
         if (!find_device_waits(loaded, await).empty()) return true;
@@ -107,7 +100,8 @@ listing list_task_sites(const trace& loaded, const std::vector<task_site_statist
              {each.wall.p50_ns, each.wall.p90_ns, each.wall.p99_ns, each.wall.max_ns}) {
             cells.emplace_back(of_ended(each.wall, value));
         }
-        append_split(cells, each.time);
+        cells.emplace_back(optional_ns(each.time.running_ns));
+        render::append_wait(cells, each.time);
         cells.emplace_back(optional_ns(each.wall_ns()));
         cells.emplace_back(each.spawn_to_wake_count != 0 ? optional_ns(each.spawn_to_wake_ns)
                                                          : std::nullopt);
@@ -146,11 +140,7 @@ listing list_task_awaits(const trace& loaded, std::uint32_t task) {
         const await_info& await = loaded.awaits[index];
         const time_split split = split_of(loaded, await);
         row cells{site_name(loaded, await.site), optional_ns(await.suspend_ns)};
-        // Resumed without a wake that anybody saw: the two parts are unknown, their sum is not.
-        const bool known = await.wake_ns || !await.resume_ns;
-        cells.emplace_back(known ? optional_ns(split.suspended_ns) : std::nullopt);
-        cells.emplace_back(known ? optional_ns(split.queued_ns) : std::nullopt);
-        cells.emplace_back(optional_ns(split.waiting_ns));
+        render::append_wait(cells, split);
         cells.emplace_back(optional_ns(split.wall_ns()));
         cells.emplace_back(std::string(await.resume_ns ? "yes" : "no"));
         cells.emplace_back(task_id(loaded, await.awaited));

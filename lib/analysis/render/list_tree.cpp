@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "figure.hpp"
 #include "places.hpp"
 
 namespace coroscope::analysis {
@@ -82,11 +83,9 @@ row tree_row(const trace& loaded, const tree_walk::step& step) {
     cells.emplace_back(optional_ns(step.depth));
     cells.emplace_back(std::string(render::state_name(task.state)) +
                        (task.losses ? " (losses)" : ""));
-    for (const std::int64_t part :
-         {task.time.running_ns, task.time.suspended_ns, task.time.queued_ns, task.time.waiting_ns,
-          task.time.wall_ns()}) {
-        cells.emplace_back(optional_ns(part));
-    }
+    cells.emplace_back(optional_ns(task.time.running_ns));
+    render::append_wait(cells, task.time);
+    cells.emplace_back(optional_ns(task.time.wall_ns()));
     cells.emplace_back(render::site_place(loaded, task.spawn_site));
     return cells;
 }

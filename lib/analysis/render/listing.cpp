@@ -28,6 +28,7 @@ bool is_text(cell_kind kind) {
 
 /// Unknown sorts behind everything known.
 std::int64_t rank(const listing_cell& cell) {
+    if (const auto* least = std::get_if<at_least>(&cell)) return least->figure;
     const auto* number = std::get_if<optional_ns>(&cell);
     return number != nullptr ? number->value_or(std::numeric_limits<std::int64_t>::min())
                              : std::numeric_limits<std::int64_t>::min();
@@ -48,6 +49,10 @@ void sort_by_column(std::vector<std::vector<listing_cell>>& rows, std::size_t co
     rows = std::move(sorted);
 }
 
+std::string text_of(std::int64_t number, cell_kind kind, const listing_options& options) {
+    return kind == cell_kind::time ? format_time(number, options.unit) : std::to_string(number);
+}
+
 std::string text_of(const listing_cell& cell, cell_kind kind, const listing_options& options) {
     if (const auto* text = std::get_if<std::string>(&cell)) {
         const std::string clean = text->empty() ? "-" : render::printable(*text);
@@ -57,9 +62,10 @@ std::string text_of(const listing_cell& cell, cell_kind kind, const listing_opti
                    : render::cut_name(clean, options.max_text_column_width);
     }
     if (std::holds_alternative<not_applicable>(cell)) return "-";
+    if (const auto* least = std::get_if<at_least>(&cell))
+        return text_of(least->figure, kind, options) + "+";
     const optional_ns& number = std::get<optional_ns>(cell);
-    if (!number) return "unknown";
-    return kind == cell_kind::time ? format_time(*number, options.unit) : std::to_string(*number);
+    return number ? text_of(*number, kind, options) : "unknown";
 }
 
 std::vector<std::string> column_texts(const listing& list, std::size_t column,
@@ -83,6 +89,7 @@ template <class Value>
 void write_cell(csv_writer& csv, const Value& value) {
     csv.cell(value);
 }
+void write_cell(csv_writer& csv, at_least sum) { csv.cell(optional_ns(sum.figure)); }
 void write_cell(csv_writer& csv, not_applicable) { csv.cell(optional_ns()); }
 
 void write_cell(json_writer& json, const std::string& text) { json.string(text); }
@@ -93,6 +100,7 @@ void write_cell(json_writer& json, const optional_ns& number) {
         json.null();
     }
 }
+void write_cell(json_writer& json, at_least sum) { json.integer(sum.figure); }
 void write_cell(json_writer& json, not_applicable) { json.null(); }
 
 }  // namespace

@@ -18,10 +18,16 @@ namespace {
 
 using render::laid_column;
 
+std::string unseen_note(const table_input& input) {
+    const bool least = std::any_of(input.rows.begin(), input.rows.end(), render::is_least_wait);
+    if (input.device_rows || !least) return {};
+    return "Waiting was suspended or queued, nobody saw which; + means at least\n";
+}
+
 std::string unknown_note(const table_input& input) {
     std::uint64_t unknown = 0;
     for (const function_event_avg& row : input.rows) unknown += row.unknown_count;
-    if (unknown == 0) return {};
+    if (unknown == 0) return unseen_note(input);
     return fmt::format(
         "Unknown: {} calls in coroutines that are not instrumented, or ranges outside tasks; all "
         "their time is under Waiting, and + means at least\n",

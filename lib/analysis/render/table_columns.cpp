@@ -53,6 +53,13 @@ std::string known_time(const cell_source& of, std::int64_t sum_ns) {
     return of.time(*known) + (of.row().unknown_count != 0 ? "+" : "");
 }
 
+/// And beside waiting time, of which nobody knows what it was.
+std::string known_wait_time(const cell_source& of, std::int64_t sum_ns) {
+    const optional_ns known = known_wait(of.row(), sum_ns);
+    if (!known) return "unknown";
+    return of.time(*known) + (is_least_wait(of.row()) ? "+" : "");
+}
+
 std::string share(const cell_source& of, std::int64_t sum_ns) {
     return known_sum(of.row(), sum_ns) ? format_percent(sum_ns, of.input.self_cpu_time_total_ns)
                                        : "unknown";
@@ -122,8 +129,9 @@ constexpr column columns[] = {
          return average ? of.time(*average) : "unknown";
      }},
     {"Suspended", has_tasks,
-     [](const cell_source& of) { return known_time(of, of.row().suspended_ns); }},
-    {"Queued", has_tasks, [](const cell_source& of) { return known_time(of, of.row().queued_ns); }},
+     [](const cell_source& of) { return known_wait_time(of, of.row().suspended_ns); }},
+    {"Queued", has_tasks,
+     [](const cell_source& of) { return known_wait_time(of, of.row().queued_ns); }},
     {"Waiting", has_tasks, [](const cell_source& of) { return of.time(of.row().waiting_ns); }},
     {"Wall", has_tasks, [](const cell_source& of) { return of.time(of.row().wall_ns); }},
     {"Self DEV", has_device_time,

@@ -15,6 +15,7 @@ namespace {
 using render::csv_writer;
 using render::json_writer;
 using render::known_sum;
+using render::known_wait;
 
 /// A column that both forms have: its name, when it is there, and what it holds of a row.
 struct figure {
@@ -48,8 +49,8 @@ constexpr figure figures[] = {
      [](const row& of) { return optional_ns(of.device_time_total_ns); }},
     {"self_device_ns", has_devices,
      [](const row& of) { return optional_ns(of.self_device_time_total_ns); }},
-    {"suspended_ns", is_cpu, [](const row& of) { return known_sum(of, of.suspended_ns); }},
-    {"queued_ns", is_cpu, [](const row& of) { return known_sum(of, of.queued_ns); }},
+    {"suspended_ns", is_cpu, [](const row& of) { return known_wait(of, of.suspended_ns); }},
+    {"queued_ns", is_cpu, [](const row& of) { return known_wait(of, of.queued_ns); }},
     {"waiting_ns", is_cpu, [](const row& of) { return optional_ns(of.waiting_ns); }},
     {"wall_ns", is_cpu, [](const row& of) { return optional_ns(of.wall_ns); }},
     {"min_wall_ns", is_cpu, [](const row& of) { return optional_ns(of.min_wall_ns); }},

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "figure.hpp"
 #include "utf8.hpp"
 
 namespace coroscope::analysis {
@@ -64,6 +65,15 @@ std::int64_t whole_flops(const function_event_avg& row) {
 optional_ns known_sum(const function_event_avg& row, std::int64_t sum_ns) {
     if (row.unknown_count != 0 && row.unknown_count >= row.count) return std::nullopt;
     return sum_ns;
+}
+
+optional_ns known_wait(const function_event_avg& row, std::int64_t sum_ns) {
+    const bool unseen = row.unknown_count == 0 && known_of_wait(row) == wait_knowledge::nothing;
+    return unseen ? std::nullopt : known_sum(row, sum_ns);
+}
+
+bool is_least_wait(const function_event_avg& row) {
+    return row.unknown_count != 0 || known_of_wait(row) == wait_knowledge::least;
 }
 
 optional_ns cpu_average(const function_event_avg& row) {

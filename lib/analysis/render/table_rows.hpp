@@ -19,6 +19,12 @@ namespace coroscope::analysis::render {
 /// unknown of all of them.
 [[nodiscard]] optional_ns known_sum(const function_event_avg& row, std::int64_t sum_ns);
 
+/// The same of suspended and queued time, of which nothing is known either where all of the wait is waiting.
+[[nodiscard]] optional_ns known_wait(const function_event_avg& row, std::int64_t sum_ns);
+
+/// Whether suspended and queued time are more than the row's sums say.
+[[nodiscard]] bool is_least_wait(const function_event_avg& row);
+
 /// Time on the CPU per event of which it is known.
 [[nodiscard]] optional_ns cpu_average(const function_event_avg& row);
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "device_text.hpp"
+#include "figure.hpp"
 #include "json_writer.hpp"
 #include "listing_json.hpp"
 #include "places.hpp"
@@ -104,9 +105,11 @@ std::string task_json(const trace& loaded, std::uint32_t index) {
     json.member("older_than_session", task.older_than_session).member("losses", task.losses);
     json.member("spawn_ns", task.spawn_ns).member("first_wake_ns", task.first_wake_ns);
     json.member("end_ns", task.end_ns).member("spawn_to_wake_ns", task.spawn_to_wake_ns);
-    json.member("running_ns", task.time.running_ns).member("suspended_ns", task.time.suspended_ns);
-    json.member("queued_ns", task.time.queued_ns).member("waiting_ns", task.time.waiting_ns);
-    json.member("wall_ns", task.time.wall_ns());
+    const time_split& time = task.time;
+    json.member("running_ns", time.running_ns);
+    json.member("suspended_ns", render::known_part(time, time.suspended_ns));
+    json.member("queued_ns", render::known_part(time, time.queued_ns));
+    json.member("waiting_ns", time.waiting_ns).member("wall_ns", time.wall_ns());
     write_devices(json, loaded, work_of_task(loaded, index));
     json.key("awaits");
     render::write_rows(json, list_task_awaits(loaded, index));
