@@ -3,7 +3,7 @@
 
 // async: drop-in for std::async, whose future can end a range and be awaited (future.hpp). The function
 // runs under the caller's context. The last future of a thread waits for it in its destructor, as the
-// standard library's does; only one that has become a plain std::future before that does not. A deferred
+// standard library's does; only one that has become a plain std::future or std::shared_future before that does not. A deferred
 // function runs where somebody first waits for it, an awaiting coroutine included.
 
 #include <functional>

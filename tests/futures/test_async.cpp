@@ -122,4 +122,41 @@ TEST_SUITE("async") {
         go.release();
         plain.get();
     }
+
+    TEST_CASE("copies that became plain shared futures leave their thread running, each of them") {
+        std::binary_semaphore go(0);
+        std::shared_future<void> plain;
+        std::shared_future<void> other;
+        {
+            shared_future<void> first =
+                coroscope::async(std::launch::async, [&go] { go.acquire(); }).share();
+            shared_future<void> second = first;
+            plain = std::move(first);
+            other = std::move(second);
+        }
+        go.release();
+        plain.get();
+        other.get();
+    }
+
+    TEST_CASE("a copy that became a plain shared future leaves the wait to the others") {
+        std::binary_semaphore go(0);
+        std::atomic<bool> done{false};
+        std::shared_future<void> plain;
+        {
+            const shared_future<void> waits = [&] {
+                shared_future<void> made =
+                    coroscope::async(std::launch::async, [&] {
+                        go.acquire();
+                        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                        done = true;
+                    }).share();
+                shared_future<void> copy = made;
+                plain = std::move(made);
+                return copy;
+            }();
+            go.release();
+        }
+        CHECK(done.load());
+    }
 }

@@ -18,20 +18,22 @@ struct joiner {
     friend void retain(joiner& self) noexcept {
         __atomic_fetch_add(&self.holders, 1U, __ATOMIC_RELAXED);
     }
-    friend void release(joiner& self) noexcept {
-        if (__atomic_sub_fetch(&self.holders, 1U, __ATOMIC_ACQ_REL) != 0)
-            return;  // pairs with itself
-        if (self.worker.joinable()) self.join();
-        delete &self;
+    friend void release(joiner& self) noexcept { self.leave(true); }
+
+    /// One holder goes; the last one waits for the thread, or lets it run on.
+    void leave(bool waits) noexcept {
+        if (__atomic_sub_fetch(&holders, 1U, __ATOMIC_ACQ_REL) != 0) return;  // pairs with itself
+        if (worker.joinable()) end(waits);
+        delete this;
     }
 
 private:
     // A coroutine that awaited the future destroys it on that very thread.
-    void join() {
-        if (worker.get_id() == std::this_thread::get_id()) {
-            worker.detach();
-        } else {
+    void end(bool waits) {
+        if (waits && worker.get_id() != std::this_thread::get_id()) {
             worker.join();
+        } else {
+            worker.detach();
         }
     }
 };
@@ -50,9 +52,7 @@ public:
 
     /// The future goes. One that has become a plain std::future, which is to be ready yet, does not wait.
     void leave(bool waits) noexcept {
-        if (!held_) return;
-        if (!waits) held_->worker.detach();
-        held_ = {};
+        if (joiner* const held = held_.detach()) held->leave(waits);
     }
 
 private:
