@@ -6,7 +6,9 @@
 //
 // A value is shown by `coroscope_argument(argument_writer&, const T&)`, found by argument-dependent
 // lookup, if there is one; else by what it is: integers, floating point, bool, enumerations, pointers
-// (their address), and anything with data() and size() of char. Others show as "?".
+// (their address), text, and anything with data() and size() of char. Others show as "?". Text ends at its
+// first NUL; where there is none, an array's ends with it, and what a `const char*` points to is read until
+// the writer's 1,024 bytes are full.
 
 #include <concepts>
 #include <cstddef>
@@ -17,8 +19,8 @@
 
 namespace coroscope {
 
-/// Collects one scope's arguments in a buffer of fixed size; longer text is cut and counted.
-/// Used by one thread, on the stack.
+/// Collects one scope's arguments in a buffer of 1,024 bytes; longer text is cut, and counted among the
+/// trace's truncated texts. Used by one thread, on the stack.
 class argument_writer {
 public:
     argument_writer() noexcept = default;
@@ -26,6 +28,9 @@ public:
     argument_writer& operator=(const argument_writer&) = delete;
 
     COROSCOPE_API void text(const char* data, std::size_t size) noexcept;
+    /// Text up to its NUL. Reads at most `limit` bytes, and at most one more than there is room for.
+    COROSCOPE_API void terminated_text(const char* data,
+                                       std::size_t limit = ~std::size_t{0}) noexcept;
     COROSCOPE_API void integer(std::int64_t value) noexcept;
     COROSCOPE_API void natural(std::uint64_t value) noexcept;
     COROSCOPE_API void real(double value) noexcept;
@@ -61,8 +66,6 @@ concept text_like = requires(const T& value) {
     { value.size() } -> std::convertible_to<std::size_t>;
 };
 
-inline std::size_t text_length(const char* text) noexcept { return __builtin_strlen(text); }
-
 template <class T>
 void write_argument(argument_writer& writer, const T& value) noexcept {
     if constexpr (has_argument_hook<T>) {
@@ -77,11 +80,12 @@ void write_argument(argument_writer& writer, const T& value) noexcept {
         writer.natural(value);
     } else if constexpr (std::floating_point<T>) {
         writer.real(static_cast<double>(value));
-    } else if constexpr (std::is_array_v<T> && std::is_same_v<std::remove_extent_t<T>, char>) {
-        writer.text(value, text_length(value));
+    } else if constexpr (std::is_bounded_array_v<T> &&
+                         std::is_same_v<std::remove_extent_t<T>, char>) {
+        writer.terminated_text(value, std::extent_v<T>);
     } else if constexpr (std::is_convertible_v<T, const char*>) {
         const char* text = value;
-        text == nullptr ? writer.text("null", 4) : writer.text(text, text_length(text));
+        text == nullptr ? writer.text("null", 4) : writer.terminated_text(text);
     } else if constexpr (text_like<T>) {
         writer.text(value.data(), value.size());
     } else if constexpr (std::is_pointer_v<T>) {

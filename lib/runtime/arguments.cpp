@@ -9,9 +9,14 @@ namespace coroscope {
 
 void argument_writer::text(const char* data, std::size_t size) noexcept {
     const std::size_t kept = std::min(size, capacity - size_);
-    std::memcpy(buffer_ + size_, data, kept);
+    if (kept != 0) std::memcpy(buffer_ + size_, data, kept);  // no text may be a null pointer
     size_ += kept;
     if (kept < size) cut_ = true;
+}
+
+void argument_writer::terminated_text(const char* data, std::size_t limit) noexcept {
+    // The byte behind what fits tells whether anything is cut.
+    text(data, strnlen(data, std::min(limit, capacity - size_ + 1)));
 }
 
 void argument_writer::integer(std::int64_t value) noexcept {

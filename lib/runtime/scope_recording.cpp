@@ -373,8 +373,10 @@ std::uint32_t arguments_wanted() noexcept {
 void record_arguments(site& where, const scope_start& start,
                       const argument_writer& values) noexcept {
     const std::uint64_t ticks = recorded_start(start).ticks;
-    if (ticks != 0)
-        write_text(ticks, record_kind::arguments, site_id(where), values.data(), values.size());
+    if (ticks != 0 &&
+        write_text(ticks, record_kind::arguments, site_id(where), values.data(), values.size()) &&
+        values.cut())
+        count_truncated();
 }
 
 }  // namespace coroscope::detail

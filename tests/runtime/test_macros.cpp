@@ -4,7 +4,12 @@
 
 #include <coroscope/macro.hpp>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
 #include <string>
+#include <string_view>
 
 #include "macro_parts.hpp"
 #include "support/recording.hpp"
@@ -43,6 +48,32 @@ void with_arguments(const std::string& key, std::size_t size) {
     COROSCOPE_ARGS("get", key, size, -3, true, colour::green, point{4, 5}, "text", 0.5);
 }
 
+struct two_fields {
+    char full[4];
+    char next[4];
+};
+
+/// The last bytes of a page behind which nothing may be read.
+class page_end {
+public:
+    page_end() {
+        REQUIRE(pages_ != MAP_FAILED);
+        REQUIRE(mprotect(static_cast<char*>(pages_) + bytes_, bytes_, PROT_NONE) == 0);
+        std::memset(pages_, 'x', bytes_);
+    }
+    page_end(const page_end&) = delete;
+    page_end& operator=(const page_end&) = delete;
+    ~page_end() { munmap(pages_, 2 * bytes_); }
+    const char* last(std::size_t size) const {
+        return static_cast<const char*>(pages_) + bytes_ - size;
+    }
+
+private:
+    std::size_t bytes_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* pages_ =
+        mmap(nullptr, 2 * bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+};
+
 template <class T>
 void in_template() {
     COROSCOPE("templated");
@@ -79,7 +110,7 @@ TEST_SUITE("macros") {
         CHECK(site.label == "add");
         CHECK(site.function.find("add") != std::string::npos);
         CHECK(site.file.find("test_macros.cpp") != std::string::npos);
-        CHECK(site.line == 26);
+        CHECK(site.line == 31);
     }
 
     TEST_CASE("arguments are captured as text only where the session asks for them") {
@@ -96,13 +127,42 @@ TEST_SUITE("macros") {
         CHECK(unasked.arguments(unasked.event("get")) == "");
     }
 
-    TEST_CASE("arguments that do not fit are cut") {
+    TEST_CASE("arguments that do not fit are cut, and counted") {
         recording session({.all_threads = true, .record_arguments = true});
         with_arguments(std::string(5000, 'x'), 1);
         const recorded found = session.stop();
-        const std::string shown = found.arguments(found.event("get"));
-        CHECK(shown.size() >= 1000);
-        CHECK(shown.find_first_not_of('x') == std::string::npos);
+        CHECK(found.arguments(found.event("get")) == std::string(1024, 'x'));
+        CHECK(found.trace.health.cut_texts == 1);
+        recording another({.all_threads = true, .record_arguments = true});
+        with_arguments("short", 1);
+        CHECK(another.stop().trace.health.cut_texts == 0);
+    }
+
+    TEST_CASE("text without a NUL ends with its array, and what is pointed to where no more fits") {
+        const two_fields fields{{'f', 'u', 'l', 'l'}, {'n', 'e', 'x', 't'}};
+        const char ended[8] = "end";
+        const page_end page;
+        recording session({.all_threads = true, .record_arguments = true});
+        {
+            COROSCOPE_ARGS("fields", fields.full, ended, static_cast<const char*>(ended));
+            COROSCOPE_ARGS("pointer", page.last(1025));
+            COROSCOPE_ARGS("behind others", std::string_view(page.last(1000), 1000), page.last(23));
+        }
+        const recorded found = session.stop();
+        CHECK(found.arguments(found.event("fields")) == "full, end, end");
+        CHECK(found.arguments(found.event("pointer")) == std::string(1024, 'x'));
+        CHECK(found.arguments(found.event("behind others")) ==
+              std::string(1000, 'x') + ", " + std::string(22, 'x'));
+        CHECK(found.trace.health.cut_texts == 2);
+    }
+
+    TEST_CASE("no text at all is shown as nothing, and a null pointer to text as null") {
+        recording session({.all_threads = true, .record_arguments = true});
+        {
+            COROSCOPE_ARGS("nothing", std::string_view(), static_cast<const char*>(nullptr));
+        }
+        const recorded found = session.stop();
+        CHECK(found.arguments(found.event("nothing")) == ", null");
     }
 
     TEST_CASE("the instances of a template are one place in the source") {

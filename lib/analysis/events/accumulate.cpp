@@ -109,6 +109,7 @@ void add_health(trace_health& all, const trace_health& more) {
     all.late_records += more.late_records;
     all.tasks_without_slot += more.tasks_without_slot;
     all.open_ranges += more.open_ranges;
+    all.cut_texts += more.cut_texts;
     all.damaged_chunks += more.damaged_chunks;
     if (all.write_error == 0) all.write_error = more.write_error;
     all.devices = std::max(all.devices, more.devices);

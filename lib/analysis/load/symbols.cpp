@@ -99,6 +99,7 @@ void symbols::read_thread(const record_view& record) {
     info.name.assign(body.name, strnlen(body.name, sizeof(body.name)));
     info.dropped_newest = body.dropped_newest;
     info.overwritten = body.overwritten;
+    loaded_.health.cut_texts += body.truncated_payloads;
     waited_ticks_.back() = body.waited_ticks;
     joined_ticks_.back() = record.word(0);
 }

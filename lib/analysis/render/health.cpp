@@ -61,6 +61,8 @@ std::vector<std::string> health_notes(const trace_health& health) {
         notes.push_back(
             fmt::format("Ranges that had not ended when the session did: {}", health.open_ranges));
     }
+    if (health.cut_texts != 0)
+        notes.push_back(fmt::format("Texts that were cut or left out: {}", health.cut_texts));
     if (health.write_error != 0) {
         const std::string reason = std::generic_category().message(health.write_error);
         notes.push_back(fmt::format("The trace stopped growing: {}", reason));
@@ -121,6 +123,7 @@ void write_health(json_writer& json, const trace_health& health) {
     json.member("late_records", health.late_records);
     json.member("tasks_without_slot", health.tasks_without_slot);
     json.member("open_ranges", health.open_ranges);
+    json.member("cut_texts", health.cut_texts);
     json.member("damaged_chunks", health.damaged_chunks);
     json.member("devices", device_state(health));
     json.member("device_message", health.device_message);
