@@ -295,6 +295,7 @@ void end_suspension(frame& inside, std::uint32_t site) noexcept {
         if (char* at = reserve())
             write_record(at, ended.ticks, make_tag(record_kind::suspend, site, 0), ended.task,
                          task_of(ended.before.mark));
+    if (gate != 0) repeat_carried(task_of(ended.before.mark), ended.before.carried);
     if (may_track(gate)) show_suspended(ended.task, site);
     detail::restore(ended.before);
 }
@@ -308,6 +309,7 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker,
     const std::int32_t gate = load_gate();
     if (may_track(gate)) show_running(entered.task);
     if (gate != 0) {
+        const context_change under_way;
         const std::uint64_t ticks = now();
         if (char* at = reserve_for(entered)) {
             if (wake != 0) {
@@ -318,6 +320,7 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker,
             write_record(at, ticks, make_tag(record_kind::resume, 0, flags), entered.task,
                          task_of(entered.before.mark));
         }
+        repeat_carried(entered.task, entered.carried);
     }
     detail::set_flags(entered, detail::task_started | detail::task_installed);
     detail::install(mark_here(entered.task), entered.carried, &entered);
@@ -326,7 +329,8 @@ void enter(tracked_task& entered, std::uint64_t wake, std::uint64_t waker,
 void record_finish(tracked_task& ended, std::uint64_t ticks, std::uint32_t flags,
                    std::uint64_t next) noexcept {
     if (may_track(load_gate())) show_end(ended);
-    if ((load_gate() & detail::gate_task_table) != 0) drop_from_task_table(ended.task);
+    if ((load_gate() & detail::gate_task_table) != 0)
+        drop_from_task_table(ended.task, ended.carried);
     if (char* at = reserve_for(ended))
         write_record(at, ticks, make_tag(record_kind::finish, 0, flags), ended.task, next);
 }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/modules.hpp>
@@ -31,16 +33,63 @@ void fill(attribute_node& node, const char* key, const char* value, std::size_t 
     const std::size_t kept_key = std::min(key_size, attribute_bytes);
     const std::size_t kept = std::min(size, attribute_bytes - kept_key);
     if (kept_key < key_size || kept < size) count_truncated();
+    node.set_ticks = current_ticks();
     node.key_bytes = static_cast<std::uint8_t>(kept_key);
     node.value_bytes = static_cast<std::uint8_t>(kept);
     std::memcpy(node.text, key, kept_key);
     if (kept != 0) std::memcpy(node.text + kept_key, value, kept);
 }
 
+// Where chunks are overwritten each tells of itself what is named in it. Else the session is told once.
+bool overwrites() noexcept { return (detail::load_gate() & detail::gate_task_table) != 0; }
+
+// Where this thread notes that its chunk tells of a node. Precondition: the thread has a chunk.
+std::uint32_t& place_of_told(const attribute_node& node) noexcept {
+    thread_record& record = *this_thread.record;
+    told_attributes& told = record.told;
+    if (const std::uint64_t chunk = record.current->chunk->number; told.chunk != chunk) {
+        told = {};
+        told.chunk = chunk;
+    }
+    return told.serials[node.serial % std::size(told.serials)];
+}
+
+bool is_told(const attribute_node& node) noexcept {
+    if (overwrites()) return place_of_told(node) == node.serial;
+    return node.announced.load(std::memory_order_relaxed) ==
+           static_cast<std::uint16_t>(this_thread.bound_session);
+}
+
+void note_told(attribute_node& node) noexcept {
+    if (overwrites())
+        place_of_told(node) = node.serial;
+    else
+        node.announced.store(static_cast<std::uint16_t>(this_thread.bound_session),
+                             std::memory_order_relaxed);
+}
+
+std::size_t text_bytes(const attribute_node& node) noexcept {
+    return std::size_t{node.key_bytes} + node.value_bytes;
+}
+
+// Makes sure that a chunk that does not tell of all has room for all: what stands in two chunks may be overwritten by
+// halves. False without a chunk.
+bool have_room_for(std::uint32_t handle) noexcept {
+    bool all_told = true;
+    std::size_t bytes = 2 * guaranteed_bytes;
+    for (; handle != 0; handle = topmost_attribute(attribute_at(handle).parent)) {
+        const attribute_node& node = attribute_at(handle);
+        all_told = all_told && is_told(node);
+        bytes += trace::record_unit_bytes +
+                 trace::padded_payload(sizeof(trace::attribute_body) + text_bytes(node));
+    }
+    constexpr std::size_t most = 2048;  // more than half of the smallest chunk is not asked for
+    return all_told || refill_bytes(this_thread, std::min(bytes, most)) != nullptr;
+}
+
 // The definition of a node in the session of this thread; its parents' come first.
 void define(attribute_node& node) noexcept {
-    const auto session = static_cast<std::uint16_t>(this_thread.bound_session);
-    if (node.announced.load(std::memory_order_relaxed) == session) return;
+    if (is_told(node)) return;
     std::uint32_t parent = 0;
     if (const std::uint32_t next = topmost_attribute(node.parent); next != 0) {
         attribute_node& below = attribute_at(next);
@@ -49,11 +98,11 @@ void define(attribute_node& node) noexcept {
     }
     char payload[sizeof(trace::attribute_body) + attribute_bytes];
     const trace::attribute_body body{parent, node.key_bytes, node.value_bytes, 0};
-    const std::size_t text = std::size_t{node.key_bytes} + node.value_bytes;
     std::memcpy(payload, &body, sizeof body);
-    std::memcpy(payload + sizeof body, node.text, text);
-    if (write_text(0, record_kind::attribute, node.serial, payload, sizeof body + text))
-        node.announced.store(session, std::memory_order_relaxed);
+    std::memcpy(payload + sizeof body, node.text, text_bytes(node));
+    if (write_text(node.set_ticks, record_kind::attribute, node.serial, payload,
+                   sizeof body + text_bytes(node)))
+        note_told(node);
 }
 
 bool has_key(const attribute_node& node, const char* key, std::size_t size) noexcept {
@@ -65,6 +114,7 @@ bool has_key(const attribute_node& node, const char* key, std::size_t size) noex
 std::uint32_t announced_serial(std::uint32_t handle) noexcept {
     handle = topmost_attribute(handle);
     if (handle == 0 || reserve(0) == nullptr) return 0;
+    if (overwrites() && !have_room_for(handle)) return 0;
     attribute_node& node = attribute_at(handle);
     define(node);
     return node.serial;
@@ -75,6 +125,22 @@ void record_attributes(std::uint64_t task, std::uint32_t handle) noexcept {
     const std::uint64_t ticks = now();
     if (char* at = reserve())
         write_record(at, ticks, make_tag(record_kind::carries, serial, 0), task, 0);
+}
+
+void repeat_what_is_carried() noexcept {
+    const detail::task_state* frame = this_thread.frame;
+    const std::uint64_t task = task_of(this_thread.mark);
+    const bool own =
+        frame == nullptr ? task == 0 && this_thread.invocation == nullptr : frame->task == task;
+    if (own) record_attributes(task, carried_attributes(this_thread.carried));
+}
+
+context_change::context_change() noexcept : record_(this_thread.record) {
+    if (record_ != nullptr) before_ = std::exchange(record_->told.nothing, true);
+}
+
+context_change::~context_change() {
+    if (record_ != nullptr) record_->told.nothing = before_;
 }
 
 }  // namespace coroscope::runtime

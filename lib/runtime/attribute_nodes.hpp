@@ -20,16 +20,17 @@ namespace coroscope::runtime {
 
 struct attribute_node : own_memory {
     std::atomic<std::uint64_t> life{0};  ///< generation << 32 | references
+    std::uint64_t set_ticks = 0;         ///< when it was set
     std::atomic<std::uint32_t> next{0};  ///< while it is free: the next free slot
     std::uint32_t parent = 0;            ///< handle
     std::uint32_t serial = 0;            ///< names it in traces; never reused before 2^32 others
     std::atomic<std::uint16_t> announced{
-        0};  ///< low bits of the generation of the session that knows it
+        0};  ///< low bits of the generation of the session that knows it, unless that overwrites
     std::uint8_t key_bytes = 0;
     std::uint8_t value_bytes = 0;
     char text[attribute_bytes];  ///< key, value
 };
-static_assert(sizeof(attribute_node) == 128);
+static_assert(sizeof(attribute_node) == 136);
 
 /// A new node with one reference, which takes over the caller's reference to the parent. 0 when memory
 /// or slots are short: the parent's reference stays with the caller.
@@ -80,6 +81,28 @@ inline void record_carried(std::uint64_t task, std::uint64_t carried) noexcept {
     if (carried >> 32 != 0) [[unlikely]]
         record_attributes(task, static_cast<std::uint32_t>(carried >> 32));
 }
+
+/// The same at the beginning of a chunk, of what runs on this thread.
+void repeat_what_is_carried() noexcept;
+
+/// Says it again of what runs on this thread from here on, where the session overwrites what was said before.
+inline void repeat_carried(std::uint64_t task, std::uint64_t carried) noexcept {
+    if ((detail::load_gate() & detail::gate_task_table) != 0) record_carried(task, carried);
+}
+
+/// While one lives the thread carries what another context than that of its mark does: of a chunk that is opened meanwhile
+/// nobody says what is carried.
+class context_change {
+public:
+    context_change() noexcept;
+    ~context_change();
+    context_change(const context_change&) = delete;
+    context_change& operator=(const context_change&) = delete;
+
+private:
+    detail::thread_record* record_;
+    bool before_ = false;
+};
 
 /// What a context record says of the attributes: their serial, defined in this thread's session. 0: none.
 std::uint32_t announced_serial(std::uint32_t handle) noexcept;

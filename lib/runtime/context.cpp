@@ -58,8 +58,13 @@ void switch_context(const context& next, detail::task_state* frame, std::uint32_
     const std::uint32_t session = this_thread.bound_session;
     install_session(next);
     const bool same_session = told && this_thread.bound_session == session;
-    if (changes && !same_session && is_recording()) record_context(next, previous, flags);
+    if (changes && !same_session && is_recording()) {
+        const context_change under_way;
+        record_context(next, previous, flags);
+    }
     install_context(next, frame);
+    if (changes && flags == trace::context_restored && is_recording())
+        repeat_carried(next.task, carried_by(next));
 }
 
 }  // namespace
@@ -120,10 +125,12 @@ job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exce
     state_.carried = carried_session(this_thread.carried);
     state_.announced = static_cast<std::uint16_t>(this_thread.bound_session);
     if (is_recording()) {
+        const context_change under_way;
         const std::uint64_t ticks = now();
         if (char* at = reserve())
             write_record(at, ticks, make_tag(record_kind::resume, 0, 0), state_.task,
                          task_of(state_.before.mark));
+        repeat_carried(job.task, carried_by(next));
     }
     if (may_track(load_gate())) show_running(job.task);
     install_context(next, &state_);
@@ -139,6 +146,7 @@ job_run::~job_run() {
             write_record(at, ticks,
                          make_tag(record_kind::finish, 0, failed ? trace::finish_exception : 0U),
                          state_.task, task_of(state_.before.mark));
+        repeat_carried(task_of(state_.before.mark), state_.before.carried);
     }
     restore(state_.before);
 }

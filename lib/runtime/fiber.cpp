@@ -7,6 +7,7 @@
 
 #include <coroscope/fiber.hpp>
 
+#include "attribute_nodes.hpp"
 #include "frames.hpp"
 #include "live_transitions.hpp"
 #include "recorder.hpp"
@@ -58,11 +59,14 @@ void take_up_one(const resumer& at) noexcept {
     const std::uint64_t previous = task_of(this_thread.mark);
     if (this_thread.carried != at.carried) rebind(at.carried);
     if (is_recording()) {
-        if (is_slice(at))
+        const context_change under_way;
+        if (is_slice(at)) {
             record_transition(*at.frame, record_kind::resume, 0, trace::resume_handed_over,
                               previous);
-        else
+            repeat_carried(task_of(at.mark), at.carried);
+        } else {
             record_context(at, previous);
+        }
     }
     if (is_slice(at)) show(*at.frame, async_state::running, at.frame->await_site);
     restore(at);

@@ -171,8 +171,8 @@ inline std::uint64_t task_of(std::uint64_t mark) noexcept {
 }
 
 /// Under overwrite_oldest: keeps a live task's start beside the ring, and lets it go at its end, when
-/// the start is written once more. Do nothing in other sessions.
+/// the start is written once more, with what the task carries. Do nothing in other sessions.
 void keep_in_task_table(const trace::task_slot& slot) noexcept;
-void drop_from_task_table(std::uint64_t task) noexcept;
+void drop_from_task_table(std::uint64_t task, std::uint64_t carried) noexcept;
 
 }  // namespace coroscope::runtime

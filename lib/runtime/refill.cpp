@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "attribute_nodes.hpp"
 #include "clock.hpp"
 #include "crash_report.hpp"
 
@@ -186,13 +187,33 @@ char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) no
     return cursor;
 }
 
+bool begins_chunk(const thread_record& record, const char* cursor) noexcept {
+    const binding* bound = record.current;
+    return bound != nullptr && bound->chunk != nullptr &&
+           cursor == reinterpret_cast<char*>(bound->chunk) + trace::chunk_header_bytes;
+}
+
+// A chunk that overwrites others tells itself what its thread carries where it begins.
+char* refill_and_tell(thread_state& thread, std::size_t bytes, unsigned records) noexcept {
+    char* cursor = refill_sized(thread, bytes, records);
+    if (cursor == nullptr || carried_attributes(thread.carried) == 0 ||
+        (load_gate() & gate_task_table) == 0) [[likely]]
+        return cursor;
+    if (thread.record->told.nothing || !begins_chunk(*thread.record, cursor)) return cursor;
+    {
+        const context_change told_already;
+        repeat_what_is_carried();
+    }
+    return refill_sized(thread, bytes, records);
+}
+
 }  // namespace
 
 char* refill(thread_state& thread, unsigned records) noexcept {
-    return refill_sized(thread, 2 * guaranteed_bytes, records);
+    return refill_and_tell(thread, 2 * guaranteed_bytes, records);
 }
 char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept {
-    return refill_sized(thread, bytes + limit_distance, 1);
+    return refill_and_tell(thread, bytes + limit_distance, 1);
 }
 
 }  // namespace coroscope::runtime

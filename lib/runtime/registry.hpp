@@ -41,6 +41,14 @@ struct binding {
     std::uint32_t toggles = 0;  ///< the session's, when `chunk` was opened
 };
 
+/// Which attributes a thread's chunk tells of, where chunks are overwritten: a few serials, each at its remainder. One that
+/// another took the place of is told of again.
+struct told_attributes {
+    std::uint64_t chunk = 0;  ///< its number
+    std::uint32_t serials[8] = {};
+    bool nothing = false;  ///< nothing is said of a chunk that is opened now: attribute_nodes.hpp
+};
+
 }  // namespace coroscope::runtime
 
 namespace coroscope::detail {
@@ -60,8 +68,9 @@ struct thread_record : runtime::own_memory {
     bool refilling = false;              ///< guards against re-entry (signal handlers, allocators)
     runtime::binding bindings[binding_count];
     runtime::binding* current = nullptr;  ///< the one that the thread's cursor belongs to
-    char nowhere[64];                     ///< where records go that came too late to be given up
-    void* signal_stack = nullptr;         ///< crash_report.hpp
+    runtime::told_attributes told;
+    char nowhere[64];              ///< where records go that came too late to be given up
+    void* signal_stack = nullptr;  ///< crash_report.hpp
     runtime::observer_cache* observers =
         nullptr;  ///< what sees this thread's scopes; made when first needed
     runtime::outermost_frame* outermost =

@@ -97,11 +97,12 @@ std::uint64_t record_spawn(task_state& task, bool started) noexcept {
     return ticks;
 }
 
-std::uint64_t record_suspend(task_state& task, std::uint64_t next_mark) noexcept {
+std::uint64_t record_suspend(task_state& task, const resumer& next) noexcept {
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(task))
         write_record(at, ticks, make_tag(record_kind::suspend, task.await_site, 0), task.task,
-                     task_of(next_mark));
+                     task_of(next.mark));
+    repeat_carried(task_of(next.mark), next.carried);
     return ticks;
 }
 
@@ -110,11 +111,13 @@ void record_resume(task_state& task, std::uint64_t suspended_at) noexcept {
     const bool handed_over = frame != nullptr && this_thread.handover_target == frame &&
                              this_thread.handover_ticks >= suspended_at;
     this_thread.handover_target = nullptr;
+    const context_change under_way;
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(task))
         write_record(at, ticks,
                      make_tag(record_kind::resume, 0, handed_over ? trace::resume_handed_over : 0U),
                      task.task, task_of(task.before.mark));
+    repeat_carried(task.task, task.carried);
 }
 
 void record_cancel(task_state& task) noexcept {
@@ -123,12 +126,13 @@ void record_cancel(task_state& task) noexcept {
         write_record(at, ticks, make_tag(record_kind::cancel, 0, 0), task.task, 0);
 }
 
-std::uint64_t record_finish(task_state& task, std::uint64_t next_mark) noexcept {
-    if (keeps_table()) drop_from_task_table(task.task);
+std::uint64_t record_finish(task_state& task, const resumer& next) noexcept {
+    if (keeps_table()) drop_from_task_table(task.task, task.carried);
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(task))
         write_record(at, ticks, make_tag(record_kind::finish, 0, end_flags(task)), task.task,
-                     task_of(next_mark));
+                     task_of(next.mark));
+    repeat_carried(task_of(next.mark), next.carried);
     return ticks;
 }
 
@@ -138,20 +142,22 @@ std::uint64_t record_transfer(task_state& awaiter, task_state& awaited) noexcept
     if (char* at = reserve_for(awaiter))
         write_record(at, ticks, make_tag(record_kind::transfer, awaiter.await_site, 0),
                      awaiter.task, awaited.task);
+    repeat_carried(awaited.task, awaited.carried);
     return ticks;
 }
 
 void record_finish_transfer(task_state& finished, task_state& resumed) noexcept {
-    if (keeps_table()) drop_from_task_table(finished.task);
+    if (keeps_table()) drop_from_task_table(finished.task, finished.carried);
     if (finished.announced != resumed.announced) reserve_for(resumed, 0);
     const std::uint64_t ticks = now();
     if (char* at = reserve_for(finished))
         write_record(at, ticks, make_tag(record_kind::finish_transfer, 0, end_flags(finished)),
                      finished.task, resumed.task);
+    repeat_carried(resumed.task, resumed.carried);
 }
 
 void record_destroyed(task_state& task) noexcept {
-    if (keeps_table()) drop_from_task_table(task.task);
+    if (keeps_table()) drop_from_task_table(task.task, task.carried);
     const std::uint64_t ticks = now();
     const bool ran = (task.flags & task_started) != 0;
     const std::uint32_t flags =
@@ -187,8 +193,10 @@ namespace {
 
 // Room in one chunk for a task's start once more, for what may be told of its context and the next one's, and for
 // its end: a ring that has overwritten the first would still hold the last.
-char* reserve_for_end() noexcept {
-    constexpr std::size_t together = 4 * long_record_bytes;
+char* reserve_for_end(std::uint64_t carried) noexcept {
+    constexpr std::size_t usual_attributes = 1024;
+    const std::size_t together =
+        4 * long_record_bytes + (detail::carried_attributes(carried) != 0 ? usual_attributes : 0);
     char* at = reserve();
     const bool fits = at == nullptr || at + together <= load_limit();
     return fits ? at : refill_bytes(this_thread, together);
@@ -202,7 +210,7 @@ void keep_in_task_table(const trace::task_slot& slot) noexcept {
     if (use.owner() != nullptr && use.owner()->task_table) use.owner()->store->put_task(slot);
 }
 
-void drop_from_task_table(std::uint64_t task) noexcept {
+void drop_from_task_table(std::uint64_t task, std::uint64_t carried) noexcept {
     if (this_thread.record == nullptr) return;
     trace::task_slot slot{};
     {
@@ -211,12 +219,12 @@ void drop_from_task_table(std::uint64_t task) noexcept {
             slot = use.owner()->store->take_task(task);
     }
     if (slot.task == 0) return;
-    if (char* at = reserve_for_end())
-        write_record(at, slot.spawn_ticks,
-                     make_tag(record_kind::spawn, slot.site, slot.flags | trace::spawn_adopted),
-                     slot.task, slot.parent);
-    else
-        keep_in_task_table(slot);  // the ring may hold records of it
+    char* at = reserve_for_end(carried);
+    if (at == nullptr) return keep_in_task_table(slot);  // the ring may hold records of it
+    write_record(at, slot.spawn_ticks,
+                 make_tag(record_kind::spawn, slot.site, slot.flags | trace::spawn_adopted),
+                 slot.task, slot.parent);
+    record_carried(task, carried);
 }
 
 }  // namespace coroscope::runtime

@@ -13,10 +13,10 @@ namespace coroscope::detail {
 // Those that return something return the ticks of the transition.
 
 std::uint64_t record_spawn(task_state& task, bool started) noexcept;
-std::uint64_t record_suspend(task_state& task, std::uint64_t next_mark) noexcept;
+std::uint64_t record_suspend(task_state& task, const resumer& next) noexcept;
 void record_resume(task_state& task, std::uint64_t suspended_at) noexcept;
 void record_cancel(task_state& task) noexcept;
-std::uint64_t record_finish(task_state& task, std::uint64_t next_mark) noexcept;
+std::uint64_t record_finish(task_state& task, const resumer& next) noexcept;
 std::uint64_t record_transfer(task_state& awaiter, task_state& awaited) noexcept;
 void record_finish_transfer(task_state& finished, task_state& resumed) noexcept;
 void record_destroyed(task_state& task) noexcept;

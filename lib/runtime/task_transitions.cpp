@@ -89,7 +89,7 @@ void find_await_site(task_state& task, const void* where) noexcept {
     const std::int32_t gate = load_gate();
     if (may_track(gate)) [[unlikely]]
         show(task, async_state::suspended, task.await_site);
-    leaving.ticks = is_recording(gate) ? record_suspend(task, leaving.before.mark) : 0;
+    leaving.ticks = is_recording(gate) ? record_suspend(task, leaving.before) : 0;
     task.before.mark = leaving.ticks;
 }
 
@@ -126,7 +126,7 @@ void find_await_site(task_state& task, const void* where) noexcept {
     const std::int32_t gate = load_gate();
     if (may_track(gate)) [[unlikely]]
         show_end(task);
-    leaving.ticks = is_recording(gate) ? record_finish(task, leaving.before.mark) : 0;
+    leaving.ticks = is_recording(gate) ? record_finish(task, leaving.before) : 0;
     drop_carried(task.carried);
 }
 

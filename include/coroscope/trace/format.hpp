@@ -151,7 +151,7 @@ enum class record_kind : std::uint8_t {
                       ///< belong to that task
     label = 13,       ///< [1+n] ticks | serial, byte count | text: a run-time label
     arguments = 14,   ///< [1+n] start of the scope | its site, byte count | text
-    attribute = 15,   ///< [1+n] - | serial, byte count | attribute_body, key, value
+    attribute = 15,   ///< [1+n] ticks | serial, byte count | attribute_body, key, value
     item = 16,        ///< [2] ticks | serial of the range's label, - | mark of its start | number, from 1; 0: it has items
     carries = 17,     ///< [2] ticks | serial of an attribute or 0, - | task or 0 | -: what its context carries from here
     note = 18,        ///< [1+n] start of the scope or range | -, byte count | note_body and what it says: what else

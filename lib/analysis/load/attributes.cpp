@@ -69,6 +69,7 @@ private:
             if (!numbers_.try_emplace(each.serial, number).second) continue;
             loaded_.attributes.push_back({each.key, each.value, none});
             parents_.push_back(each.parent);
+            set_ns_.push_back(each.set_ns);
         }
         for (std::size_t number = 0; number < parents_.size(); ++number)
             loaded_.attributes[number].parent = number_of(parents_[number]);
@@ -109,12 +110,23 @@ private:
             if (found != nullptr && found->holds && found->task == each.task)
                 return found->attribute;
         }
-        const stretch* found = nullptr;
-        if (each.task < of_task_.size())
-            found = in_force(of_task_[each.task], each.start_ns);
-        else if (each.thread < of_thread_.size())
-            found = in_force(of_thread_[each.thread], each.start_ns);
-        return found == nullptr ? none : found->attribute;
+        if (each.task < of_task_.size()) return carried_in(of_task_[each.task], each.start_ns);
+        if (each.thread < of_thread_.size())
+            return carried_in(of_thread_[each.thread], each.start_ns);
+        return none;
+    }
+
+    // Before the first thing that is known: what was set by then of what was carried there. What was said then has
+    // been overwritten, and blocks nest.
+    [[nodiscard]] std::uint32_t carried_in(const history& own, std::int64_t moment_ns) const {
+        if (const stretch* found = in_force(own, moment_ns); found != nullptr)
+            return found->attribute;
+        std::uint32_t at = own.empty() ? none : own.front().attribute;
+        for (std::size_t step = 0; at < set_ns_.size() && step < set_ns_.size(); ++step) {
+            if (set_ns_[at] && *set_ns_[at] <= moment_ns) return at;
+            at = loaded_.attributes[at].parent;
+        }
+        return none;
     }
 
     static std::uint32_t first_of(const history& own) {
@@ -127,6 +139,7 @@ private:
     trace& loaded_;
     std::unordered_map<std::uint32_t, std::uint32_t> numbers_;  // by serial
     std::vector<std::uint32_t> parents_;                        // serials
+    std::vector<optional_ns> set_ns_;
     std::vector<history> of_task_;
     std::vector<history> of_thread_;  // outside tasks
     std::vector<history> by_hand_;    // by thread
@@ -136,7 +149,7 @@ private:
 
 }  // namespace
 
-attribute_definition read_attribute(const record_view& record, symbols& names) {
+attribute_definition read_attribute(const record_view& record, symbols& names, clock_map& clock) {
     attribute_body body{};
     const std::size_t bytes = std::min<std::size_t>(record.value(), record.payload_bytes());
     if (bytes >= sizeof(body)) std::memcpy(&body, record.payload(), sizeof(body));
@@ -145,7 +158,8 @@ attribute_definition read_attribute(const record_view& record, symbols& names) {
                                 text_bytes);
     const std::size_t key_bytes = std::min<std::size_t>(body.key_bytes, text.size());
     return {record.id(), body.parent, names.intern(text.substr(0, key_bytes)),
-            names.intern(text.substr(key_bytes, body.value_bytes))};
+            names.intern(text.substr(key_bytes, body.value_bytes)),
+            record.word(0) == 0 ? optional_ns() : clock.to_signed_ns(record.word(0))};
 }
 
 void attach_attributes(const attribute_records& records, trace& loaded) {

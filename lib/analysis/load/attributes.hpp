@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "clock_map.hpp"
 #include "symbols.hpp"
 #include <coroscope/analysis/model.hpp>
 #include <coroscope/trace/reader.hpp>
@@ -19,6 +20,7 @@ struct attribute_definition {
     std::uint32_t parent = 0;  ///< serial
     std::uint32_t key = none;  ///< index into trace::strings
     std::uint32_t value = none;
+    optional_ns set_ns;  ///< when it was set
 };
 
 /// From this moment on a context carries something else. Of one thread they stand in order.
@@ -37,7 +39,8 @@ struct attribute_records {
 };
 
 /// Decodes an attribute record.
-attribute_definition read_attribute(const coroscope::trace::record_view& record, symbols& names);
+attribute_definition read_attribute(const coroscope::trace::record_view& record, symbols& names,
+                                    clock_map& clock);
 
 /// Fills in trace::attributes, event::attribute and task_info::attribute.
 void attach_attributes(const attribute_records& records, trace& loaded);

@@ -130,7 +130,7 @@ private:
         else if (kind == record_kind::device_wait)
             devices_.read_wait(record, clock_, loaded_);
         else if (kind == record_kind::attribute)
-            found_.attributes.definitions.push_back(read_attribute(record, names_));
+            found_.attributes.definitions.push_back(read_attribute(record, names_, clock_));
         else if (kind == record_kind::carries)
             read_carry(record, stream.thread, carry_op::cause::change);
         if (kind == record_kind::context)

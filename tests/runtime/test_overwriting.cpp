@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A flight recorder whose ring has gone round: what stands in it is told of as if nothing had been overwritten.
+
+#include <coroscope/attribute.hpp>
+#include <coroscope/context.hpp>
+#include <coroscope/record_function.hpp>
+
+#include <coroutine>
+#include <optional>
+#include <thread>
+
+#include "session_support.hpp"
+#include "support/foreign.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+
+namespace {
+
+using manual_task = foreign::manual<foreign::declared>;
+
+constexpr std::uint32_t chunk_bytes = 4096;
+
+profile_options ring(std::size_t chunks = 16) {
+    return {.all_threads = true,
+            .policy = overflow::overwrite_oldest,
+            .limit_bytes = 4096 + chunks * chunk_bytes,
+            .chunk_bytes = chunk_bytes};
+}
+
+// Suspends until resume() is called for it.
+struct gate {
+    std::coroutine_handle<> parked;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> handle) noexcept { parked = handle; }
+    void await_resume() const noexcept {}
+    void open() const { parked.resume(); }
+};
+
+std::string_view carried(const analysis::trace& trace, const analysis::event& event,
+                         std::string_view key) {
+    const std::uint32_t value = analysis::attribute_value(trace, event.attribute, key);
+    return value == analysis::none ? "none" : std::string_view(trace.strings[value]);
+}
+
+// How many events of that label carry something else.
+std::size_t strangers(const analysis::trace& trace, std::string_view label, std::string_view value,
+                      std::string_view key = "tenant") {
+    std::size_t found = 0;
+    for (const analysis::event& event : trace.events)
+        if (label_of(trace, event) == label && carried(trace, event, key) != value) ++found;
+    return found;
+}
+
+void work(std::uint64_t count) {
+    for (std::uint64_t number = 0; number < count; ++number) {
+        COROSCOPE("work");
+    }
+}
+
+manual_task long_request(gate& place, int rounds) {
+    COROSCOPE("request");
+    const attribute tenant("tenant", "acme");
+    const attribute request("request", 7);
+    for (int round = 0; round < rounds; ++round) {
+        COROSCOPE("round");
+        work(3);
+        co_await place;
+    }
+}
+
+task<void> child() {
+    work(5);
+    co_return;
+}
+
+task<void> parent() {
+    co_await child();
+    COROSCOPE("after the child");
+}
+
+}  // namespace
+
+TEST_SUITE("overwriting") {
+    TEST_CASE("what a thread carries since before the ring went round is known") {
+        profile session(ring());
+        {
+            const attribute tenant("tenant", "acme");
+            const attribute request("request", "first");
+            work(20'000);
+        }
+        steps(100);
+        const analysis::trace trace = load(session.stop());
+        CHECK(trace.health.overwritten > 0);
+        CHECK(count(trace, "work") > 1000);
+        CHECK(strangers(trace, "work", "acme") == 0);
+        CHECK(strangers(trace, "work", "first", "request") == 0);
+        CHECK(strangers(trace, "step 3", "none") == 0);
+    }
+
+    TEST_CASE(
+        "what a task carries that began before the ring went round is known, wherever it was cut") {
+        for (std::uint64_t shift = 0; shift < 16; ++shift) {
+            profile session(ring());
+            steps(shift);
+            gate place;
+            auto request = long_request(place, 500);
+            request.resume();
+            for (int round = 1; round < 500; ++round) {
+                steps(7);
+                place.open();
+            }
+            const analysis::trace trace = load(session.stop());
+            place.open();
+            CHECK(trace.health.overwritten > 0);
+            CHECK(count(trace, "work") > 100);
+            CHECK(strangers(trace, "work", "acme") == 0);
+            CHECK(strangers(trace, "work", "7", "request") == 0);
+            CHECK(strangers(trace, "round", "acme") == 0);
+            CHECK(strangers(trace, "step 3", "none") == 0);
+        }
+    }
+
+    TEST_CASE("a scope that began before the attribute did is not said to carry it") {
+        profile session(ring());
+        gate place;
+        auto request = long_request(place, 500);
+        request.resume();
+        for (int round = 0; round < 500; ++round) {
+            steps(7);
+            place.open();
+        }
+        const analysis::trace trace = load(session.stop());
+        CHECK(trace.health.overwritten > 0);
+        CHECK(count(trace, "request") == 1);
+        CHECK(strangers(trace, "request", "none") == 0);
+        CHECK(strangers(trace, "round", "acme") == 0);
+    }
+
+    TEST_CASE(
+        "tasks that inherit an attribute are known by it, and so is what goes on after them") {
+        for (std::uint64_t shift = 0; shift < 16; ++shift) {
+            profile session(ring());
+            steps(shift);
+            {
+                const attribute tenant("tenant", "acme");
+                for (int number = 0; number < 600; ++number) {
+                    sync_wait(parent());
+                    work(1);
+                }
+            }
+            const analysis::trace trace = load(session.stop());
+            CHECK(trace.health.overwritten > 0);
+            CHECK(strangers(trace, "work", "acme") == 0);
+            CHECK(strangers(trace, "after the child", "acme") == 0);
+            std::size_t without = 0;
+            for (const analysis::task_info& task : trace.tasks)
+                without += task.attribute == analysis::none ? 1U : 0U;
+            CHECK(without == 0);
+        }
+    }
+
+    TEST_CASE("a callback's context that ends leaves what its task carries as it was") {
+        profile session(ring());
+        context captured;
+        {
+            const attribute other("tenant", "other");
+            captured = current_context();
+        }
+        const attribute tenant("tenant", "acme");
+        for (int number = 0; number < 2000; ++number) {
+            work(2);
+            const context_guard guard(captured);
+            COROSCOPE("callback");
+        }
+        work(1);
+        const analysis::trace trace = load(session.stop());
+        CHECK(trace.health.overwritten > 0);
+        CHECK(strangers(trace, "work", "acme") == 0);
+    }
+
+    TEST_CASE("attributes that each request sets anew take no room from the ring") {
+        profile session(ring(32));
+        for (int number = 0; number < 20'000; ++number) {
+            const attribute request("request", number);
+            work(1);
+        }
+        const analysis::trace trace = load(session.stop());
+        CHECK(count(trace, "work") > 300);
+        CHECK(strangers(trace, "work", "none", "request") == count(trace, "work"));
+    }
+}
