@@ -9,6 +9,7 @@
 #include "attribute_nodes.hpp"
 #include "clock.hpp"
 #include "crash_report.hpp"
+#include "kept_errno.hpp"
 
 namespace coroscope::runtime {
 namespace {
@@ -162,6 +163,7 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
 char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) noexcept {
     if (!is_recording() && thread.bound_session == 0)
         return nullptr;  // nobody records, nothing is lost
+    const kept_errno programs;
     thread_record* record = register_thread(thread);
     const std::uint32_t generation = effective_generation(thread);
     if (record == nullptr || record->refilling) {

@@ -13,6 +13,7 @@
 #include "clock.hpp"
 #include "crash_report.hpp"
 #include "devices.hpp"
+#include "kept_errno.hpp"
 #include "live_tasks.hpp"
 #include "observer_registry.hpp"
 #include "recorder.hpp"
@@ -115,6 +116,7 @@ thread_record* first_thread() noexcept { return threads; }
 thread_record* register_thread(thread_state& thread) noexcept {
     if (thread.record == &gone) return nullptr;
     if (thread.record != nullptr) return thread.record;
+    const kept_errno programs;
     // A handler's scope would register it, too, and the C library holds a lock of the thread's in find_stack().
     const blocked_signals meanwhile;
     if (thread.record != nullptr) return thread.record;

@@ -11,6 +11,7 @@
 #include <coroscope/detail/location.hpp>
 #include <coroscope/trace/format.hpp>
 
+#include "kept_errno.hpp"
 #include "lasting_memory.hpp"
 #include "registry.hpp"
 
@@ -199,6 +200,16 @@ void register_locked(site& where) noexcept {
 
 quiet_mutex& sites_mutex() noexcept { return mutex; }
 
+namespace {
+
+// What adds to the tables: it may ask for memory.
+struct addition {
+    const kept_errno programs;
+    const std::lock_guard<quiet_mutex> lock{mutex};
+};
+
+}  // namespace
+
 const known_site* find_site(std::uint32_t id) noexcept {
     if (id < directory_slots) return directory[id].load(std::memory_order_acquire);
     const known_site* at =
@@ -208,7 +219,7 @@ const known_site* find_site(std::uint32_t id) noexcept {
 }
 
 bool register_site(site& where) noexcept {
-    const std::lock_guard lock(mutex);
+    const addition under_way;
     register_locked(where);
     return is_registered(where);
 }
@@ -216,7 +227,7 @@ bool register_site(site& where) noexcept {
 site* intern_location(const void* location, site_kind kind) noexcept {
     const void* key = interned_key(location, kind);
     if (site* found = find_interned(key)) return found;
-    const std::lock_guard lock(mutex);
+    const addition under_way;
     if (site* found = find_interned(key)) return found;
     const std::source_location where = detail::location_at(location);
     const std::string_view name = function_name(where.function_name());
@@ -236,7 +247,7 @@ site* intern_operation(const char* type, const char* operation, const void* loca
                            spread;
     const void* key = reinterpret_cast<const void*>(mixed | 1);
     if (site* found = find_interned(key)) return found;
-    const std::lock_guard lock(mutex);
+    const addition under_way;
     if (site* found = find_interned(key)) return found;
     const char* label = copy_text(type, *type == '\0' ? "" : ".", operation);
     const std::source_location where =
@@ -248,7 +259,7 @@ site* intern_operation(const char* type, const char* operation, const void* loca
 }
 
 site* intern_name(std::string_view name) noexcept {
-    const std::lock_guard lock(mutex);
+    const addition under_way;
     const string_entry* label = intern(name);
     if (label == nullptr) return nullptr;
     const void* key = interned_key(label, site_kind::operation);

@@ -137,6 +137,15 @@ int fill(arguments given) {
     return session.status().state == session_state::stopped ? 0 : 1;
 }
 
+// errno: the thread's first scope where no file can be opened
+int keep_errno(arguments) {
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return 2;
+    errno = EDOM;
+    step(0);
+    return errno == EDOM ? 0 : 1;
+}
+
 // unload LIBRARY: records in a library that is unloaded while the session goes on
 int unload(arguments given) {
     for (int round = 0; round < 3; ++round) {
@@ -167,6 +176,7 @@ int main(int, char** argv) {
         {"sleep", sleep_a_while},
         {"fill", fill},
         {"unload", unload},
+        {"errno", keep_errno},
     };
     const auto mode = modes.find(argv[1] != nullptr ? argv[1] : "");
     return mode == modes.end() ? 2 : mode->second(argv + 2);

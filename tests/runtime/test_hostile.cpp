@@ -280,6 +280,10 @@ TEST_SUITE("libraries") {
 }
 
 TEST_SUITE("processes") {
+    TEST_CASE("a thread's first scope leaves errno as it was where no file can be opened") {
+        CHECK(run_program({"errno"}).exit_code() == 0);
+    }
+
     TEST_CASE("a process that becomes another program begins its trace anew, and whole") {
         const scratch_file file;
         CHECK(run({"exec", "6"}, {{"COROSCOPE_TRACE", file.path()}}).exit_code() == 0);

@@ -3,6 +3,7 @@
 // What a session does when no chunk is free: for each policy, every record is found or counted.
 
 #include <atomic>
+#include <cerrno>
 #include <coroutine>
 #include <thread>
 
@@ -261,6 +262,25 @@ TEST_SUITE("policies") {
         const analysis::trace trace = load(session.stop());
         CHECK(lost(trace) == 0);
         CHECK(count_steps(trace) == 10'005);
+    }
+
+    TEST_CASE("no policy changes the program's errno, whatever a full chunk takes") {
+        for (const overflow policy :
+             {overflow::wait, overflow::drop_newest, overflow::overwrite_oldest}) {
+            profile session(in_chunks(16'000, policy));
+            std::atomic<int> changed{0};
+            std::vector<std::thread> threads;
+            for (int i = 0; i < 16; ++i)
+                threads.emplace_back([&changed] {
+                    for (std::uint64_t number = 0; number < 200'000; ++number) {
+                        errno = EDOM;
+                        step(number);
+                        if (errno != EDOM) ++changed;
+                    }
+                });
+            for (std::thread& thread : threads) thread.join();
+            CHECK(changed == 0);
+        }
     }
 
     TEST_CASE("what departed threads lost still counts in a running session's status") {
