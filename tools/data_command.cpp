@@ -2,14 +2,13 @@
 #include "data_command.hpp"
 
 #include <cstddef>
-#include <fstream>
 #include <map>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include <coroscope/analysis/events_of.hpp>
 #include <coroscope/analysis/load.hpp>
-#include <coroscope/trace/reader.hpp>
 #include <fmt/format.h>
 
 #include "output.hpp"
@@ -54,6 +53,29 @@ void report_warnings(const std::string& file, const analysis::trace_health& heal
     }
 }
 
+template <class Loaded>
+const analysis::trace_health& health_of(const Loaded& loaded) {
+    return loaded.health;
+}
+
+const analysis::trace_health& health_of(const analysis::trace_or_events& loaded) {
+    return std::visit([](const auto& each) -> const auto& { return each.health; }, loaded);
+}
+
+/// What `load` gives. Its warnings, or why it gives nothing, are reported.
+template <class Load>
+auto loaded_from(const std::string& file, const Load& load)
+    -> std::optional<std::decay_t<decltype(*load())>> {
+    const progress reading("reading " + file);
+    auto loaded = load();
+    if (!loaded) {
+        report(file, loaded.error());
+        return std::nullopt;
+    }
+    report_warnings(file, health_of(*loaded));
+    return std::move(loaded).value();
+}
+
 }  // namespace
 
 void add_file_options(CLI::App& command, data_options& options) {
@@ -77,38 +99,17 @@ void add_data_options(CLI::App& command, data_options& options, const std::strin
 }
 
 std::optional<analysis::trace> load_trace(const std::string& file) {
-    const progress reading("reading " + file);
-    auto loaded = analysis::load(file);
-    if (!loaded) {
-        report(file, loaded.error());
-        return std::nullopt;
-    }
-    report_warnings(file, loaded->health);
-    return std::move(loaded).value();
-}
-
-bool is_native_trace(const std::string& file) {
-    std::ifstream input(file, std::ios::binary);
-    char first[sizeof(trace::file_magic)];
-    if (!input) return true;
-    input.read(first, sizeof(first));
-    return trace::is_trace({first, static_cast<std::size_t>(input.gcount())});
+    return loaded_from(file, [&] { return analysis::load(file); });
 }
 
 std::optional<analysis::event_list> load_event_list(const std::string& file,
                                                     const analysis::load_options& how) {
-    if (is_native_trace(file)) {
-        const auto loaded = load_trace(file);
-        return loaded ? std::optional(analysis::events_of(*loaded)) : std::nullopt;
-    }
-    const progress reading("reading " + file);
-    auto loaded = analysis::load_events(file, how);
-    if (!loaded) {
-        report(file, loaded.error());
-        return std::nullopt;
-    }
-    report_warnings(file, loaded->health);
-    return std::move(loaded).value();
+    return loaded_from(file, [&] { return analysis::load_events(file, how); });
+}
+
+std::optional<analysis::trace_or_events> load_any_trace(const std::string& file,
+                                                        const analysis::load_options& how) {
+    return loaded_from(file, [&] { return analysis::load_trace_or_events(file, how); });
 }
 
 int print_listing(analysis::listing list, const data_options& options, std::string_view notes) {

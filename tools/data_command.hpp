@@ -33,12 +33,13 @@ void add_data_options(CLI::App& command, data_options& options, const std::strin
 /// Loads the trace and reports its warnings. Empty where it failed, which has been reported then.
 [[nodiscard]] std::optional<analysis::trace> load_trace(const std::string& file);
 
-/// Whether the file begins as a native trace does. A file that cannot be read counts as one: loading it says why.
-[[nodiscard]] bool is_native_trace(const std::string& file);
-
 /// The events in torch's words of a native trace or of any other that load_events knows. Reports as load_trace.
 [[nodiscard]] std::optional<analysis::event_list>
 load_event_list(const std::string& file, const analysis::load_options& how = {});
+
+/// A native trace as it is, any other as its events. Reports as load_trace.
+[[nodiscard]] std::optional<analysis::trace_or_events>
+load_any_trace(const std::string& file, const analysis::load_options& how = {});
 
 /// Prints a listing as the options ask. `notes` stand under the text, not in the data. Gives the
 /// exit code.

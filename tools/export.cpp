@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 
 #include <coroscope/analysis/event_exports.hpp>
 #include <fmt/format.h>
@@ -46,11 +47,9 @@ std::string check_metric(const std::string& name) {
     return known ? std::string() : known.error().message;
 }
 
-int export_trace(const export_command& asked) {
-    const auto loaded = load_trace(asked.file);
-    if (!loaded) return exit_failure;
+int export_trace(const export_command& asked, const analysis::trace& loaded) {
     return write_out(asked, [&](const analysis::byte_sink& sink) -> analysis::written {
-        const auto totals = analysis::export_chrome(*loaded, sink);
+        const auto totals = analysis::export_chrome(loaded, sink);
         if (!totals) return totals.error();
         if (totals->left_out != 0) {
             report(
@@ -70,22 +69,27 @@ analysis::written export_stacks(const export_command& asked, const analysis::eve
     return lines;
 }
 
-int export_events(const export_command& asked) {
-    const auto events = load_event_list(asked.file);
-    if (!events) return exit_failure;
+int export_events(const export_command& asked, const analysis::event_list& events) {
     return write_out(asked, [&](const analysis::byte_sink& sink) {
-        if (asked.to == "stacks") return export_stacks(asked, *events, sink);
-        if (asked.to == "memory-timeline") return analysis::export_memory_timeline(*events, sink);
-        if (asked.to == "execution-graph") return analysis::export_execution_graph(*events, sink);
-        return analysis::export_chrome_trace(*events, sink);
+        if (asked.to == "stacks") return export_stacks(asked, events, sink);
+        if (asked.to == "memory-timeline") return analysis::export_memory_timeline(events, sink);
+        if (asked.to == "execution-graph") return analysis::export_execution_graph(events, sink);
+        return analysis::export_chrome_trace(events, sink);
     });
 }
 
 int run_export(const export_command& asked) {
     if (is_same_file(asked.file, asked.output))
         return usage_failure("--output", "would overwrite the trace");
-    const bool as_trace = asked.to == "chrome" && !asked.torch && is_native_trace(asked.file);
-    return as_trace ? export_trace(asked) : export_events(asked);
+    if (asked.to != "chrome" || asked.torch) {
+        const auto events = load_event_list(asked.file);
+        return events ? export_events(asked, *events) : exit_failure;
+    }
+    const auto loaded = load_any_trace(asked.file);
+    if (!loaded) return exit_failure;
+    if (const auto* events = std::get_if<analysis::event_list>(&*loaded))
+        return export_events(asked, *events);
+    return export_trace(asked, std::get<analysis::trace>(*loaded));
 }
 
 }  // namespace

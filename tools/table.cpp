@@ -2,6 +2,7 @@
 #include <coroscope/analysis/table.hpp>
 
 #include <memory>
+#include <variant>
 
 #include <coroscope/analysis/build_tree.hpp>
 
@@ -64,31 +65,32 @@ int print_table(const table_command& asked, const analysis::table_input& input) 
     return asked.data.format == output_format::text ? print_text(*text) : print(*text);
 }
 
-int run_on_trace(const table_command& asked, const table_grouping& by) {
-    const auto loaded = load_trace(asked.data.file);
-    if (!loaded) return exit_failure;
-    return print_table(asked, analysis::table_of(*loaded, by.key, by.attribute));
-}
-
-int run_on_events(const table_command& asked, const table_grouping& by) {
+int print_events(const table_command& asked, const table_grouping& by,
+                 const analysis::event_list& events) {
     if (by.needs_trace) {
         return usage_failure("--group-by", "line, task and attr:KEY are of native traces without "
                                            "--torch and --device; " +
                                                asked.data.file + " is read in torch's words");
     }
-    const auto events = load_event_list(asked.data.file, {.accept_nan = asked.accept_nan});
-    if (!events) return exit_failure;
     analysis::grouping grouping = by.events;
     grouping.select =
         asked.device ? analysis::event_selection::device : analysis::event_selection::cpu;
-    return print_table(asked, analysis::table_of(*events, grouping));
+    return print_table(asked, analysis::table_of(events, grouping));
 }
 
 int run_table(const table_command& asked) {
     const table_grouping by = parse_grouping(asked.group_by);
-    const bool in_torch_s_words = asked.torch || asked.device || by.needs_events;
-    if (in_torch_s_words || !is_native_trace(asked.data.file)) return run_on_events(asked, by);
-    return run_on_trace(asked, by);
+    const analysis::load_options how{.accept_nan = asked.accept_nan};
+    if (asked.torch || asked.device || by.needs_events) {
+        const auto events = load_event_list(asked.data.file, how);
+        return events ? print_events(asked, by, *events) : exit_failure;
+    }
+    const auto loaded = load_any_trace(asked.data.file, how);
+    if (!loaded) return exit_failure;
+    if (const auto* events = std::get_if<analysis::event_list>(&*loaded))
+        return print_events(asked, by, *events);
+    return print_table(
+        asked, analysis::table_of(std::get<analysis::trace>(*loaded), by.key, by.attribute));
 }
 
 void add_widths(CLI::App& command, table_command& asked) {

@@ -3,6 +3,7 @@
 """The commands that read a trace: what they print, in which form, and how they fail."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -349,6 +350,14 @@ class Foreign(ToolTest):
         self.assertEqual([row.split(",")[:5] for row in again.stdout.splitlines()],
                          [row.split(",")[:5] for row in done.stdout.splitlines()])
 
+    def test_what_torch_s_rules_could_not_count_is_warned_of(self):
+        trace = trace_builder.Trace()
+        trace.asked_for = trace_builder.FLOPS
+        trace.thread(1, b"main", [trace_builder.scope(trace.site(b"mm"), 1_000, 2_000)])
+        done = coroscope("table", "--torch", trace.write(self.folder / "flops.cst"))
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r'\Acoroscope: .*: warning: FLOPs of "mm": shapes or values .*\n\Z')
+
     def test_native_traces_group_by_task_and_thread(self):
         native = trace_builder.service().write(self.folder / "service.cst")
         done = coroscope("table", native, "--group-by", "task", "--format", "csv")
@@ -375,6 +384,36 @@ class Failure(DataTest):
         path = self.folder / "trace.png"
         path.write_bytes(self.trace.read_bytes())
         self.assert_success(coroscope("table", path))
+
+    def test_pipes_are_read_once_and_as_what_is_in_them(self):
+        foreign = self.folder / "kineto.json"
+        foreign.write_text(json.dumps(kineto()))
+        for path in (self.trace, foreign):
+            for arguments in (("table", "--format", "csv"), ("table", "--torch", "--json"), ("export", "-o", "-")):
+                with self.subTest(path=path, arguments=arguments):
+                    want = coroscope(arguments[0], path, *arguments[1:])
+                    for content in (path.read_bytes(), gzip.compress(path.read_bytes())):
+                        done = subprocess.run([TOOL, arguments[0], "/dev/stdin", *arguments[1:]], input=content,
+                                              capture_output=True, check=False, timeout=60)
+                        self.assertEqual((done.returncode, done.stderr), (0, b""))
+                        self.assertEqual(done.stdout.decode(), want.stdout)
+
+    def test_a_trace_that_gzip_compressed_is_what_it_was(self):
+        packed = self.folder / "trace.gz"
+        packed.write_bytes(gzip.compress(self.trace.read_bytes()))
+        for command in ("table", "awaits", "tasks", "streams", "ranges", "info"):
+            with self.subTest(command=command):
+                done = coroscope(command, packed, "--json")
+                self.assert_success(done)
+                self.assertEqual(done.stdout, coroscope(command, self.trace, "--json").stdout)
+
+    def test_what_is_no_trace_is_refused_from_a_pipe_and_compressed_too(self):
+        path = self.folder / "other.gz"
+        path.write_bytes(gzip.compress(b"{}"))
+        self.assert_one_error(coroscope("awaits", path), 1, rf"{path}: is not a Coroscope trace \(byte 0\)")
+        done = subprocess.run([TOOL, "awaits", "/dev/stdin"], input="{}", capture_output=True, encoding="utf-8",
+                              check=False, timeout=60)
+        self.assert_one_error(done, 1, r"/dev/stdin: is not a Coroscope trace \(byte 0\)")
 
     def test_damage_is_a_warning_on_standard_error_and_a_note_in_the_view(self):
         data = bytearray(trace_builder.service().data())

@@ -22,6 +22,7 @@ DEVICE, DEVICE_WAIT, DEVICE_NAME = 25, 26, 27
 RANGE_WAIT = 2  # device_wait_kind::range
 KERNEL, COPY, SET, RUNTIME_CALL = 1, 2, 3, 4
 RECORDED, NOT_RECORDED = 1, 2
+FLOPS = 1 << 3  # session_features
 UNKNOWN = 0xFFFFFFFF
 KIND_SCOPE, KIND_AWAIT, KIND_COROUTINE = 0, 2, 3
 IN_FRAME, EXACT = 1, 2
@@ -45,6 +46,7 @@ class Trace:
         self.process, self.duration_ns, self.finished = process, duration_ns, finished
         self.metadata, self.chunks, self.strings, self.sites = b"", [], {}, 0
         self.devices, self.device_message, self.lost_device_records = 0, b"", 0
+        self.asked_for = 0
 
     def string(self, text):
         if not text:
@@ -81,7 +83,7 @@ class Trace:
             "<QIIIIIIQQ6Q5QIIQQ64s", MAGIC, 1, HEADER_BYTES, CHUNK_BYTES, 0, 3, 4242, 99, 1 + len(self.chunks),
             START_TICKS, START_TICKS, START_REALTIME_NS, end, end, START_REALTIME_NS + self.duration_ns,
             1 if self.finished else 0, 0, 0, 0, 0, 20 * 256, 40 * 256, 1, 1 << 26, self.process)
-        header += struct.pack("<Q64s4Q160s", 0, b"", 0, 0, self.devices, self.lost_device_records, self.device_message)
+        header += struct.pack("<Q64s4Q160s", 0, b"", 0, self.asked_for, self.devices, self.lost_device_records, self.device_message)
         parts = [header + bytes(HEADER_BYTES - len(header)), self.chunk(2, 1, 0, self.metadata)]
         parts += [self.chunk(1, at, thread, records) for at, (thread, records) in enumerate(self.chunks, 2)]
         return b"".join(parts)

@@ -20,7 +20,7 @@ struct trace_load_options {
     std::optional<double> post_processing_timeout_s{};
 };
 
-/// Loads the native trace in the file `path`.
+/// Loads the native trace in the file `path`, which may be compressed by gzip, and may be a pipe.
 /// Fails where the file cannot be read, is no trace, is of a newer version, or memory runs out.
 /// Thread-safe; calls are independent of each other.
 COROSCOPE_API result<trace> load(const std::string& path, const trace_load_options& options = {});

@@ -12,8 +12,10 @@
 // event_list::health.warnings says how much that was.
 
 #include <string>
+#include <variant>
 
 #include <coroscope/analysis/event_list.hpp>
+#include <coroscope/analysis/model.hpp>
 #include <coroscope/analysis/result.hpp>
 #include <coroscope/detail/export.hpp>
 #include <coroscope/trace/buffer.hpp>
@@ -34,5 +36,12 @@ COROSCOPE_API result<event_list> load_events(const std::string& path,
 /// Loads them from memory. The list keeps nothing of `bytes`.
 COROSCOPE_API result<event_list> load_events(const coroscope::trace::buffer& bytes,
                                              const load_options& options = {});
+
+/// What a file holds: a native trace as its model, anything else as its events.
+using trace_or_events = std::variant<trace, event_list>;
+
+/// Loads whichever the file `path` holds; opens it once, so that it may be a pipe. Otherwise as load_events.
+COROSCOPE_API result<trace_or_events> load_trace_or_events(const std::string& path,
+                                                           const load_options& options = {});
 
 }  // namespace coroscope::analysis

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/load.hpp>
 
-#include <algorithm>
-#include <cstring>
-#include <exception>
-
 #include "asio_names.hpp"
 #include "attributes.hpp"
 #include "clock_map.hpp"
@@ -13,6 +9,7 @@
 #include "device_ranges.hpp"
 #include "event_tree.hpp"
 #include "fold_jobs.hpp"
+#include "load_native.hpp"
 #include "memory_records.hpp"
 #include "notes.hpp"
 #include "open_ranges.hpp"
@@ -23,7 +20,11 @@
 #include "task_history.hpp"
 #include "task_records.hpp"
 #include "thread_timeline.hpp"
+#include <algorithm>
 #include <coroscope/trace/reader.hpp>
+#include <cstring>
+#include <exception>
+#include <utility>
 
 namespace coroscope::analysis {
 namespace {
@@ -189,8 +190,20 @@ result<trace> load_guarded(const result<reader>& input, const trace_load_options
 
 }  // namespace
 
+result<trace> loading::load_native(reading::opened_file file, const trace_load_options& options) {
+    if (!file.path.empty()) return load_guarded(reader::open(file.path), options);
+    try {
+        const auto bytes = reading::trace_bytes(std::move(file));
+        return bytes ? load(*bytes, options) : bytes.error();
+    } catch (const std::exception&) {
+        return failure{"does not fit into memory"};
+    }
+}
+
 result<trace> load(const std::string& path, const trace_load_options& options) {
-    return load_guarded(reader::open(path), options);
+    auto file = reading::open_content(path);
+    if (!file) return file.error();
+    return loading::load_native(std::move(*file), options);
 }
 
 result<trace> load(const coroscope::trace::buffer& bytes, const trace_load_options& options) {
