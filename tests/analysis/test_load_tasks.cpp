@@ -388,6 +388,82 @@ TEST_CASE("a task that runs when a thread joins the session is known from the ch
     check_sound(loaded);
 }
 
+TEST_CASE("a task in which a session of all threads begins runs from the session's start") {
+    trace_builder built;
+    built.header.all_threads = 1;
+    const auto site = built.site("work");
+    built.on(1)
+        .next_chunk(150, 0)
+        .scope(site, 60, 80)
+        .spawn(400, 2)
+        .adopt(1)
+        .transfer(500, 1, 2)
+        .finish_transfer(600, 2, 1);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).older_than_session);
+    CHECK(task(loaded, 1).state == task_state::running);
+    CHECK_FALSE(task(loaded, 1).losses);
+    check_time(task(loaded, 1).time, 900, 100, 0, 0);
+    CHECK(event(loaded, "work").task == index_of(loaded, 1));
+    check_sound(loaded);
+}
+
+TEST_CASE(
+    "a task of which nothing is told but that it runs is older than the session and runs on") {
+    trace_builder built;
+    built.header.all_threads = 1;
+    const auto site = built.site("work");
+    built.on(1).next_chunk(300, 7).long_scope(site, 100, 300,
+                                              trace::scope_in_frame | trace::scope_exact, 7);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 7).older_than_session);
+    CHECK(task(loaded, 7).state == task_state::running);
+    CHECK_FALSE(task(loaded, 7).losses);
+    check_time(task(loaded, 7).time, 1000, 0, 0, 0);
+    CHECK(event(loaded, "work").self_running_ns == 200);
+    check_sound(loaded);
+}
+
+TEST_CASE("what runs inside a task that has not been named yet returns to it") {
+    trace_builder built;
+    built.header.all_threads = 1;
+    built.on(1)
+        .spawn(100, 2, 0, trace::spawn_started)
+        .suspend(150, 2)
+        .context(160, 5, 0)
+        .context(180, 0, 5)
+        .resume(200, 2)
+        .finish(300, 2)
+        .next_chunk(350, 0)
+        .adopt(1)
+        .suspend(400, 1)
+        .resume(500, 3)
+        .finish(600, 3)
+        .resume(700, 1);
+    built.on(2).resume(650, 4).finish(660, 4);
+    const auto loaded = load(built);
+    for (const std::uint64_t id : {1U, 2U, 3U, 4U}) {
+        CAPTURE(id);
+        CHECK_FALSE(task(loaded, id).losses);
+    }
+    check_time(task(loaded, 1).time, 400 + 300, 0, 0, 300);
+    CHECK(task(loaded, 1).slices.size() == 2);
+    check_time(task(loaded, 2).time, 150, 0, 0, 50);
+    check_time(task(loaded, 3).time, 100, 0, 0, 500);
+    check_sound(loaded);
+}
+
+TEST_CASE("of a trace that lost records nobody knows that a task ran before it left") {
+    trace_builder built;
+    built.header.all_threads = 1;
+    built.thread(1).dropped_newest = 5;
+    built.on(1).adopt(1).suspend(400, 1).resume(500, 1);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).losses);
+    CHECK(task(loaded, 1).time.running_ns <= 600);
+    check_sound(loaded);
+}
+
 TEST_CASE("a spawn restated at the finish does not make a task older") {
     trace_builder built;
     built.on(1).spawn(100, 1, 0, trace::spawn_started).adopt(1).finish(200, 1);

@@ -148,8 +148,10 @@ trace load_from(const reader& input, loading::deadline& until) {
     clock.set_limit_ns(loaded.duration_ns);
     loading::fold_jobs(records, loaded);
     std::vector<loading::timeline> timelines;
-    for (const loading::thread_stream& stream : records.streams)
-        timelines.push_back(loading::build_timeline(stream, records.ops, records.first_folded,
+    const std::vector<loading::first_run> first = loading::find_first_runs(records, loaded);
+    for (std::size_t stream = 0; stream < records.streams.size(); ++stream)
+        timelines.push_back(loading::build_timeline(records.streams[stream], records.ops,
+                                                    first[stream], records.first_folded,
                                                     loaded.duration_ns, loaded));
     const loading::task_histories histories(records, timelines, loaded);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "first_runs.hpp"
 #include "task_life.hpp"
 #include "task_slices.hpp"
 
@@ -31,7 +32,7 @@ private:
     static void for_each(std::span<const task_op> all, std::size_t tasks, Visitor visit) {
         for (std::uint32_t op = 0; op < all.size(); ++op) {
             const task_op& record = all[op];
-            if (record.kind == record_kind::none) continue;
+            if (record.kind == record_kind::none && record.value != 0) continue;
             if (record.task < tasks) visit(record.task, op);
             const bool names_two = record.kind == record_kind::transfer ||
                                    record.kind == record_kind::finish_transfer ||
@@ -41,11 +42,6 @@ private:
         }
     }
 };
-
-bool lost_any(const trace& loaded) {
-    return loaded.health.lost_records() || loaded.health.damaged_chunks != 0 ||
-           !loaded.health.warnings.empty();
-}
 
 }  // namespace
 

@@ -36,7 +36,7 @@ void life_builder::begin(std::uint32_t task) {
     late_.clear();
     next_wake_ = 0;
     adopted_ = ran_ = running_ = awaits_ = false;
-    thread_ = suspended_on_ = pending_edge_ = destroyed_on_ = none;
+    thread_ = found_on_ = suspended_on_ = pending_edge_ = destroyed_on_ = none;
 }
 
 void life_builder::add(const task_op& op, std::uint32_t position, bool as_other) {
@@ -55,6 +55,7 @@ void life_builder::add(const task_op& op, std::uint32_t position, bool as_other)
             else
                 moves_.push_back({op.time_ns, position, false, &op});
             break;
+        case record_kind::none: found_on_ = op.thread; break;
         case record_kind::cancel: moves_.push_back({op.time_ns, position, false, &op}); break;
         default:
             if (as_other && op.kind == record_kind::transfer) task().awaiter = op.task;
@@ -85,18 +86,19 @@ void life_builder::decide_age() {
     task_info& info = task();
     const bool acted = !moves_.empty();
     const bool spawn_seen = info.spawn_ns && *info.spawn_ns >= 0;
+    const bool only_found = !acted && !spawn_seen && found_on_ != none;
     // Where records were lost, its spawn record may be among them: then nothing is known before the
     // first of those that are left.
-    if (!spawn_seen && (acted || adopted_))
+    if (!spawn_seen && (acted || adopted_ || only_found))
         (trace_lost_records_ && !info.spawn_ns ? info.losses : info.older_than_session) = true;
-    if (!info.older_than_session) return;
-    info.first_wake_ns = 0;
+    if (!info.older_than_session && !only_found) return;
     ran_ = true;
-    // Unless its first record says that it ran, it was suspended where nobody saw it.
-    running_ = acted && leaves_thread(*moves_.front().op, moves_.front().as_other) &&
-               (moves_.front().op->value & coroscope::trace::finish_destroyed) == 0;
+    // Unless its first record says that it ran, or it was found running, it was suspended where nobody saw it.
+    running_ = only_found || (acted && leaves_thread(*moves_.front().op, moves_.front().as_other) &&
+                              (moves_.front().op->value & coroscope::trace::finish_destroyed) == 0);
+    if (info.older_than_session) info.first_wake_ns = 0;
     if (running_) {
-        thread_ = moves_.front().op->thread;
+        thread_ = only_found ? found_on_ : moves_.front().op->thread;
     } else {
         open_await(0, none, none);
         loaded_.awaits.back().clipped = true;

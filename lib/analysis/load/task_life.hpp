@@ -82,6 +82,7 @@ private:
     bool running_ = false;
     bool awaits_ = false;  // the last await is open
     std::uint32_t thread_ = none;
+    std::uint32_t found_on_ = none;  // a thread that it was running on when that joined
     std::uint32_t suspended_on_ = none;
     std::uint32_t pending_edge_ = none;
     std::uint32_t destroyed_on_ = none;

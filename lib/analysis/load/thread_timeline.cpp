@@ -22,8 +22,14 @@ struct frame {
 
 class timeline_builder {
 public:
-    timeline_builder(const thread_stream& stream, std::uint32_t first_folded, trace& loaded)
-        : stream_(stream), first_folded_(first_folded), loaded_(loaded), frames_(1) {
+    timeline_builder(const thread_stream& stream, const first_run& first,
+                     std::uint32_t first_folded, trace& loaded)
+        : stream_(stream),
+          first_(first),
+          unnamed_(first.unnamed ? first.task : none),
+          first_folded_(first_folded),
+          loaded_(loaded),
+          frames_(1) {
         built_.switches.emplace_back();
     }
 
@@ -158,7 +164,8 @@ private:
     // The same for what a record says that the thread did before: it ran that task, or is in its await_suspend,
     // in which the task is suspended, or over, already. No record tells when that returns; what the thread is
     // known to do below it does.
-    void return_to(std::uint32_t task) {
+    void return_to(std::uint32_t named) {
+        const std::uint32_t task = meant(named);
         drop_departed(frames_.size() + 1);
         const auto departed =
             std::find_if(departed_.rbegin(), departed_.rend(),
@@ -172,6 +179,11 @@ private:
         }
     }
 
+    // Below an unnamed task there is nothing to return to: who returns to no task returns to it.
+    [[nodiscard]] std::uint32_t meant(std::uint32_t named) const {
+        return named == none ? unnamed_ : named;
+    }
+
     void depart(const task_op& op) {
         return_to(op.other);
         if (departed_.size() < depth_limit) departed_.push_back({op.task, frames_.size()});
@@ -183,7 +195,8 @@ private:
 
     void begin_chunk(const task_op& op) {
         if (op.value == 0) {  // what ran when the thread joined the session
-            run(op.task);
+            now_ns_ = first_.since_ns;
+            run(first_.task);
             return;
         }
         const thread_info& thread = loaded_.threads[stream_.thread];
@@ -207,6 +220,7 @@ private:
     void end_slice(std::uint32_t task) {
         own();
         leave_contexts();
+        if (task == unnamed_) unnamed_ = none;
         const std::size_t ended = find_frame(task);
         if (ended == 0) {
             lose(task);
@@ -274,14 +288,14 @@ private:
 
     void enter_context(const task_op& op) {
         return_to(op.other);
+        const std::uint32_t task = meant(op.task);
         std::size_t at = frames_.size() - 1;
-        while (at > 0 && frames_[at].kind == frame_kind::context && frames_[at].task != op.task)
-            --at;
+        while (at > 0 && frames_[at].kind == frame_kind::context && frames_[at].task != task) --at;
         own();
-        if (frames_[at].task == op.task) {
+        if (frames_[at].task == task) {
             while (frames_.size() - 1 > at) pop();
         } else {
-            push(op.task, frame_kind::context);
+            push(task, frame_kind::context);
         }
     }
 
@@ -299,6 +313,8 @@ private:
     };
 
     const thread_stream& stream_;
+    const first_run first_;
+    std::uint32_t unnamed_;  // first_.task, until it leaves
     std::uint32_t first_folded_;
     trace& loaded_;
     std::vector<frame> frames_;
@@ -361,8 +377,9 @@ std::int64_t timeline::own_between(std::uint32_t group, std::int64_t from_ns, st
 }
 
 timeline build_timeline(const thread_stream& stream, std::span<const task_op> ops,
-                        std::uint32_t first_folded, std::int64_t end_ns, trace& loaded) {
-    timeline_builder builder(stream, first_folded, loaded);
+                        const first_run& first, std::uint32_t first_folded, std::int64_t end_ns,
+                        trace& loaded) {
+    timeline_builder builder(stream, first, first_folded, loaded);
     for (std::uint32_t index = stream.first_op; index < stream.end_op; ++index)
         builder.take(ops[index]);
     return builder.finish_stream(end_ns);

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "first_runs.hpp"
 #include "task_records.hpp"
 #include <coroscope/analysis/model.hpp>
 
@@ -56,9 +57,10 @@ private:
                                    std::size_t last) const;
 };
 
-/// Runs the records of one thread. Tasks from `first_folded` on are jobs that are folded away. Marks
+/// Runs the records of one thread, on which `first` ran before. Tasks from `first_folded` on are jobs that are folded away. Marks
 /// losses in `loaded`; `end_ns` is the session's end.
 timeline build_timeline(const thread_stream& stream, std::span<const task_op> ops,
-                        std::uint32_t first_folded, std::int64_t end_ns, trace& loaded);
+                        const first_run& first, std::uint32_t first_folded, std::int64_t end_ns,
+                        trace& loaded);
 
 }  // namespace coroscope::analysis::loading

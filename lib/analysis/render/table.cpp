@@ -28,10 +28,10 @@ std::string unknown_note(const table_input& input) {
     std::uint64_t unknown = 0;
     for (const function_event_avg& row : input.rows) unknown += row.unknown_count;
     if (unknown == 0) return unseen_note(input);
-    return fmt::format(
-        "Unknown: {} calls in coroutines that are not instrumented, or ranges outside tasks; all "
-        "their time is under Waiting, and + means at least\n",
-        unknown);
+    return fmt::format("Unknown: {} calls in coroutines that are not instrumented or had begun "
+                       "before the session, or ranges outside "
+                       "tasks; all their time is under Waiting, and + means at least\n",
+                       unknown);
 }
 
 void write_note(render::text_table& text, std::string_view note) {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "first_runs.hpp"
+
+#include <cstddef>
+#include <tuple>
+
+namespace coroscope::analysis::loading {
+
+using coroscope::trace::record_kind;
+
+namespace {
+
+// What is told of each task first, and which tasks began within the session.
+class first_moves {
+public:
+    first_moves(const std::vector<task_op>& ops, std::size_t tasks)
+        : ops_(ops), first_(tasks, none), spawned_(tasks) {
+        for (std::uint32_t at = 0; at < ops.size(); ++at) take(at);
+    }
+
+    /// Whether the task is older than the session and nothing is told of it before that record.
+    [[nodiscard]] bool begins_with(std::uint32_t task, std::uint32_t op) const {
+        return !spawned_[task] && (first_[task] == none || !before(first_[task], op));
+    }
+
+private:
+    void take(std::uint32_t at) {
+        const task_op& op = ops_[at];
+        switch (op.kind) {
+            case record_kind::spawn:
+                if (op.task != none && op.time_ns >= 0) spawned_[op.task] = true;
+                break;
+            case record_kind::transfer:
+            case record_kind::finish_transfer:
+                move(op.task, at);
+                move(op.other, at);
+                break;
+            case record_kind::resume:
+            case record_kind::suspend:
+            case record_kind::cancel:
+            case record_kind::finish: move(op.task, at); break;
+            default: break;
+        }
+    }
+
+    void move(std::uint32_t task, std::uint32_t at) {
+        if (task != none && (first_[task] == none || before(at, first_[task]))) first_[task] = at;
+    }
+
+    [[nodiscard]] bool before(std::uint32_t left, std::uint32_t right) const {
+        return std::tie(ops_[left].time_ns, left) < std::tie(ops_[right].time_ns, right);
+    }
+
+    const std::vector<task_op>& ops_;
+    std::vector<std::uint32_t> first_;  // by task: index into ops
+    std::vector<bool> spawned_;
+};
+
+bool concerns_no_thread(const task_op& op) {
+    return op.kind == record_kind::none || op.kind == record_kind::wake ||
+           op.kind == record_kind::awaiting ||
+           (op.kind == record_kind::spawn && (op.value & coroscope::trace::spawn_started) == 0);
+}
+
+bool leaves(const task_op& op) {
+    constexpr std::uint32_t not_running =
+        coroscope::trace::finish_destroyed | coroscope::trace::finish_cancelled;
+    return op.kind == record_kind::suspend || op.kind == record_kind::transfer ||
+           op.kind == record_kind::finish_transfer ||
+           (op.kind == record_kind::finish && (op.value & not_running) == 0);
+}
+
+// The first task that leaves the thread without ever having come. Only a session of all threads tells of everything
+// that comes, so in another one nothing may stand before it.
+std::uint32_t unnamed_task(const task_records& records, const thread_stream& stream,
+                           const first_moves& moves, bool all_threads) {
+    for (std::uint32_t at = stream.first_op + 1; at < stream.end_op; ++at) {
+        const task_op& op = records.ops[at];
+        if (leaves(op) && op.task != none && moves.begins_with(op.task, at)) return op.task;
+        if (!all_threads && !concerns_no_thread(op)) break;
+    }
+    return none;
+}
+
+}  // namespace
+
+bool lost_any(const trace& loaded) {
+    return loaded.health.lost_records() || loaded.health.damaged_chunks != 0 ||
+           !loaded.health.warnings.empty();
+}
+
+std::vector<first_run> find_first_runs(const task_records& records, const trace& loaded) {
+    const first_moves moves(records.ops, loaded.tasks.size());
+    const bool lost = lost_any(loaded);
+    std::vector<first_run> runs;
+    for (const thread_stream& stream : records.streams) {
+        first_run& found = runs.emplace_back();
+        if (stream.first_op == stream.end_op) continue;
+        const task_op& begin = records.ops[stream.first_op];
+        found = {begin.task, begin.time_ns, false};
+        if (begin.task == none && !lost) {
+            found.task = unnamed_task(records, stream, moves, loaded.all_threads);
+            found.unnamed = found.task != none;
+        }
+        if (found.task != none && !lost && loaded.all_threads &&
+            moves.begins_with(found.task, stream.first_op))
+            found.since_ns = 0;
+    }
+    return runs;
+}
+
+}  // namespace coroscope::analysis::loading
