@@ -5,6 +5,7 @@
 #include <coroscope/analysis/averages.hpp>
 #include <coroscope/analysis/events_of.hpp>
 #include <coroscope/analysis/load_events.hpp>
+#include <coroscope/analysis/table.hpp>
 #include <coroscope/trace/pack.hpp>
 
 #include <doctest/doctest.h>
@@ -61,6 +62,32 @@ TEST_CASE("a scope that was suspended has a total and no self time, and its divi
     CHECK(rows[0].queued_ns == 50);
     CHECK(rows[0].cpu_time_total_ns == 200);
     CHECK(rows[0].wall_ns == 200);
+}
+
+TEST_CASE("a scope whose suspension is unknown has unknown times in torch's averages, too") {
+    trace_builder made;
+    const auto foreign = made.site("foreign");
+    made.on(1)
+        .long_scope(foreign, 50, 250, trace::scope_in_frame)
+        .scope(foreign, 300, 340)
+        .long_scope(made.site("alone"), 400, 450, trace::scope_in_frame);
+    const analysis::event_list events = analysis::events_of(load(made));
+    CHECK(find(events, "alone").cpu_time_total_ns() == 50);
+    const auto rows = analysis::key_averages(events);
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].unknown_count == 1);
+    CHECK(rows[0].cpu_time_total_ns == 40);
+    CHECK(rows[0].waiting_ns == 200);
+    CHECK(rows[1].unknown_count == rows[1].count);
+    CHECK(analysis::total_average(events).unknown_count == 2);
+    analysis::table_input input;
+    input.rows = rows;
+    const auto text = analysis::table(input);
+    REQUIRE(text.has_value());
+    CHECK(text->find("     alone       unknown       unknown       unknown       unknown") !=
+          std::string::npos);
+    CHECK(text->find("0.040us+") != std::string::npos);
+    CHECK(text->find("Unknown: 2 calls") != std::string::npos);
 }
 
 TEST_CASE("a label from run time makes an annotation") {

@@ -7,7 +7,8 @@
 // The CPU columns of a native trace are running time; what a coroutine's scope spent suspended, queued or waiting
 // stands beside them and never in them. Its device columns are what the scope launched, and what the scopes in it did.
 // In an event_list torch's rule holds: an asynchronous event has a total,
-// its whole length, and no self time; where its division is known, it stands beside that.
+// its whole length, and no self time; where its division is known, it stands beside that. Of a scope whose suspension
+// is unknown the CPU columns know nothing: it counts in unknown_count, its length in waiting_ns.
 
 #include <cstddef>
 #include <cstdint>

@@ -54,6 +54,8 @@ enum event_row_flags : std::uint16_t {
     row_user_annotation = 1U << 3,
     row_unfinished = 1U << 4,  ///< had no end; extended to its parent's or the trace's
     row_hidden = 1U << 5,      ///< not in the tree, in averages and in tables (the profiler's own)
+    row_suspension_unknown =
+        1U << 6,  ///< nobody saw how much of it ran: all of its split is waiting
 };
 
 /// One event as it is stored. Everything an averages run touches is here; what is rare is in event_extra.

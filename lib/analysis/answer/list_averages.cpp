@@ -76,8 +76,12 @@ void add_split(function_event_avg& sum, const time_split& split) {
 void add_figures(function_event_avg& sum, const function_event& added) {
     add_length(sum, added.time_range().elapsed_ns());
     add_split(sum, added.split());
-    add_to(sum.cpu_time_total_ns, added.cpu_time_total_ns());
-    add_to(sum.self_cpu_time_total_ns, added.self_cpu_time_total_ns());
+    if ((added.row().flags & row_suspension_unknown) != 0) {
+        ++sum.unknown_count;
+    } else {
+        add_to(sum.cpu_time_total_ns, added.cpu_time_total_ns());
+        add_to(sum.self_cpu_time_total_ns, added.self_cpu_time_total_ns());
+    }
     add_to(sum.device_time_total_ns, added.device_time_total_ns());
     add_to(sum.self_device_time_total_ns, added.self_device_time_total_ns());
     add_to(sum.cpu_memory_usage, added.cpu_memory_usage());
@@ -89,7 +93,9 @@ void add_figures(function_event_avg& sum, const function_event& added) {
 
 /// The same of what most events are: on the CPU, with nothing rare about them.
 bool add_plain(function_event_avg& sum, const event_row& row) {
-    if (row.extra != none || row.sums != none || row.device != device_kind::cpu) return false;
+    if (row.extra != none || row.sums != none || row.device != device_kind::cpu ||
+        (row.flags & row_suspension_unknown) != 0)
+        return false;
     const std::int64_t wall_ns = row.end_ns - row.start_ns;
     add_length(sum, wall_ns);
     add_to(sum.cpu_time_total_ns, wall_ns);

@@ -48,6 +48,7 @@ public:
         row.category = category_of(each, row.what);
         row.external_id = devices_.external_id(index);
         if ((each.flags & (event_async | event_suspension_unknown)) != 0) row.flags |= row_async;
+        if ((each.flags & event_suspension_unknown) != 0) row.flags |= row_suspension_unknown;
         if ((each.flags & event_open) != 0) row.flags |= row_unfinished;
         if (each.detail != none) add_detail(row, from_.details[each.detail]);
         to_.rows.push_back(row);
