@@ -12,9 +12,19 @@
 #include <coroscope/detail/hand_over.hpp>
 
 namespace coroscope {
+namespace detail {
+
+template <class Function, class... Arguments>
+concept callable_with = requires(Function&& function, Arguments&&... arguments) {
+    static_cast<Function&&>(function)(static_cast<Arguments&&>(arguments)...);
+};
+
+}  // namespace detail
+
 inline namespace COROSCOPE_ABI {
 
-/// A callable and the context under which it runs. As copyable and movable as the callable.
+/// A callable and the context under which it runs. As copyable and movable as the callable, and called with what that
+/// can be called with.
 template <class Callable>
 class propagated {
 public:
@@ -22,16 +32,19 @@ public:
         : callable_(detail::moved(callable)) {}
 
     template <class... Arguments>
+        requires detail::callable_with<Callable&, Arguments...>
     decltype(auto) operator()(Arguments&&... arguments) & {
         const context_guard guard(context_);
         return call(callable_, static_cast<Arguments&&>(arguments)...);
     }
     template <class... Arguments>
+        requires detail::callable_with<const Callable&, Arguments...>
     decltype(auto) operator()(Arguments&&... arguments) const& {
         const context_guard guard(context_);
         return call(callable_, static_cast<Arguments&&>(arguments)...);
     }
     template <class... Arguments>
+        requires detail::callable_with<Callable&&, Arguments...>
     decltype(auto) operator()(Arguments&&... arguments) && {
         const context_guard guard(context_);
         return call(detail::moved(callable_), static_cast<Arguments&&>(arguments)...);

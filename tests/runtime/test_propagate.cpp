@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -144,6 +145,38 @@ TEST_SUITE("propagate") {
         CHECK(std::move(lvalue)(counted) == 111);
         static_assert(!std::is_copy_constructible_v<decltype(propagate(
                           [owned = std::unique_ptr<int>()] { return owned.get(); }))>);
+    }
+
+    TEST_CASE("a callable can be called with what it takes and nothing else") {
+        const auto numbers = propagate([](int value) { return value; });
+        static_assert(std::is_invocable_r_v<int, decltype(numbers)&, int>);
+        static_assert(!std::is_invocable_v<decltype(numbers)&>);
+        static_assert(!std::is_invocable_v<decltype(numbers)&, std::string>);
+        auto counts = propagate([count = 0]() mutable { return ++count; });
+        static_assert(std::is_invocable_v<decltype(counts)&>);
+        static_assert(!std::is_invocable_v<const decltype(counts)&>);
+        struct overloads {
+            static int of(const std::function<int(int)>& given) { return given(1); }
+            static int of(const std::function<int(std::string)>& given) { return given("text"); }
+        };
+        CHECK(overloads::of(propagate([](int) { return 1; })) == 1);
+        CHECK(overloads::of(propagate([](const std::string&) { return 2; })) == 2);
+    }
+
+    TEST_CASE("a std::jthread takes propagated work, with and without a stop token") {
+        recording session;
+        {
+            const std::jthread plain(propagate([] { COROSCOPE("without a token"); }));
+        }
+        {
+            const std::jthread stopped(propagate([](const std::stop_token& stop) {
+                while (!stop.stop_requested()) std::this_thread::yield();
+                COROSCOPE("with a token");
+            }));
+        }
+        const recorded found = session.stop();
+        CHECK(found.count("without a token") == 1);
+        CHECK(found.count("with a token") == 1);
     }
 
     TEST_CASE("a copy has its original's context, and one that is never called changes nothing") {
