@@ -13,6 +13,10 @@ FLAGS = ["-std=c++20", f"-I{ROOT / 'include'}"]
 # Names that a compiler counts up: those of local lambdas and of its own labels. Both count what was compiled out.
 COUNTED_NAMES = re.compile(r"(?<=Ul)(\w*?)E\d*_|\$_\d+|\.L[.\w]*")
 
+# The symbol that objdump takes to be next to an address: any one where a relocation is still to come, whose line names
+# the right one.
+NEIGHBOUR = re.compile(r" <[^>]*>$")
+
 # A compiler's notes on itself are no part of what it made.
 SECTION = re.compile(r"^(\.\S+)\s+(\d+)", re.MULTILINE)
 NO_CODE = (".comment", ".note")
@@ -25,10 +29,10 @@ def compile_object(compiler, source, output, *options):
 
 
 def disassembly(compiled):
-    """Its lines, relocations among them, without the names that a compiler counts up."""
+    """Its lines, relocations among them, without the names that a compiler counts up and those of neighbours."""
     listed = subprocess.run(["objdump", "--disassemble", "--reloc", "--no-show-raw-insn", str(compiled)],
                             check=True, stdout=subprocess.PIPE, text=True)
-    return [COUNTED_NAMES.sub("counted", line) for line in listed.stdout.splitlines()[3:]]
+    return [COUNTED_NAMES.sub("counted", NEIGHBOUR.sub("", line)) for line in listed.stdout.splitlines()[3:]]
 
 
 def differing_lines(ours, plain):

@@ -46,8 +46,13 @@
 
 #define COROSCOPE_ARGS(label, ...)                                                                 \
     COROSCOPE_DETAIL_SITE(COROSCOPE_DETAIL_UNIQUE(site), "" label, scope, "", 0, #__VA_ARGS__);    \
-    [[maybe_unused]] const ::coroscope::detail::arguments_scope<COROSCOPE_DETAIL_UNIQUE(site)>     \
-    COROSCOPE_DETAIL_UNIQUE(scope)(__VA_ARGS__)
+    [[maybe_unused]] const auto COROSCOPE_DETAIL_UNIQUE(scope) =                                   \
+        ::std::bool_constant<::coroscope::detail::compiled_in("", 0)>::value                       \
+            ? ::coroscope::detail::arguments_scope<::coroscope::detail::compiled_in("", 0),        \
+                                                   COROSCOPE_DETAIL_UNIQUE(site)>(__VA_ARGS__)     \
+            : ::coroscope::detail::arguments_scope<::coroscope::detail::compiled_in("", 0),        \
+                                                   COROSCOPE_DETAIL_UNIQUE(site)>(                 \
+                  ::coroscope::detail::no_arguments{})
 
 // A statement expression, because a lambda in an await expression runs into defects of g++ 12.
 #define COROSCOPE_AWAIT(label, ...)                                                                \

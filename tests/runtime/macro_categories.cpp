@@ -17,6 +17,7 @@ sized_coroutine without_scopes(std::suspend_always pause) { co_await pause; }
 sized_coroutine with_compiled_out_scopes(std::suspend_always pause) {
     COROSCOPE_CAT("db", 0, "db");
     COROSCOPE_CAT("net", 3, "deep");
+    COROSCOPE_ARGS("arguments", &pause);
     co_await pause;
     COROSCOPE_CAT("db", 1, "db again");
 }
@@ -29,6 +30,12 @@ void run_categories() {
     COROSCOPE("no category");
     COROSCOPE_CAT("net", 2, "level 2");
     COROSCOPE_CAT("net", 3, "level 3");
+}
+
+int category_arguments_evaluated() {
+    int evaluated = 0;
+    COROSCOPE_ARGS("arguments without a category", ++evaluated);
+    return evaluated;
 }
 
 frame_sizes category_frames() {

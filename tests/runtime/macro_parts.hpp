@@ -10,6 +10,7 @@ namespace coroscope::test {
 
 /// Built with COROSCOPE_CATEGORIES="net" and COROSCOPE_MAX_LEVEL=2.
 void run_categories();
+int category_arguments_evaluated();
 
 /// Built with COROSCOPE_ENABLED=0.
 int disabled_arguments_evaluated();

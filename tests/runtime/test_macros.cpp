@@ -209,10 +209,13 @@ TEST_SUITE("macros") {
         CHECK(category_enabled("-cache,*", "cache"));
     }
 
-    TEST_CASE("arguments of a scope are not evaluated where the build has no profiler") {
+    TEST_CASE("arguments of a scope that is compiled out are not evaluated") {
         evaluated = 0;
         COROSCOPE_ARGS("evaluates", count_evaluation());
         CHECK(evaluated == 1);  // as those of any function
         CHECK(disabled_arguments_evaluated() == 0);
+        recording session;
+        CHECK(category_arguments_evaluated() == 0);
+        CHECK(session.stop().trace.events.empty());
     }
 }

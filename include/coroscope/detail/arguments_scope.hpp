@@ -49,7 +49,11 @@ template <class... Arguments>
         arguments...);
 }
 
-template <site& Site>
+/// In the place of arguments that nobody evaluates.
+struct no_arguments {};
+
+/// As selected_scope. Where it is compiled out nobody evaluates its arguments, but they are type-checked.
+template <bool Enabled, site& Site>
 class arguments_scope {
 public:
     template <class... Arguments>
@@ -64,11 +68,19 @@ public:
         if (start_.ticks != 0) [[unlikely]]
             end_scope(Site, &start_);
     }
+    explicit arguments_scope(no_arguments) noexcept : start_{0, 0} {}
     arguments_scope(const arguments_scope&) = delete;
     arguments_scope& operator=(const arguments_scope&) = delete;
 
 private:
     scope_start start_;
+};
+
+template <site& Site>
+struct arguments_scope<false, Site> : no_scope {
+    template <class... Arguments>
+    explicit arguments_scope(const Arguments&...) noexcept {}
+    constexpr explicit arguments_scope(no_arguments) noexcept {}
 };
 
 }  // namespace coroscope::detail
