@@ -11,6 +11,7 @@
 #include <coroscope/analysis/load.hpp>
 #include <fmt/format.h>
 
+#include "cut_file.hpp"
 #include "output.hpp"
 #include "subcommand.hpp"
 
@@ -67,6 +68,7 @@ template <class Load>
 auto loaded_from(const std::string& file, const Load& load)
     -> std::optional<std::decay_t<decltype(*load())>> {
     const progress reading("reading " + file);
+    const cut_file_watch watch(file);
     auto loaded = load();
     if (!loaded) {
         report(file, loaded.error());

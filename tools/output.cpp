@@ -94,9 +94,13 @@ void report(std::string_view message) {
 }
 
 void report(std::string_view file, const analysis::failure& error) {
-    std::string text = fmt::format("{}: {}", file, error.message);
+    write_all(STDERR_FILENO, error_line(file, error));
+}
+
+std::string error_line(std::string_view file, const analysis::failure& error) {
+    std::string text = fmt::format("coroscope: {}: {}", file, error.message);
     if (error.byte_offset) text += fmt::format(" (byte {})", *error.byte_offset);
-    report(text);
+    return one_line(text) + '\n';
 }
 
 progress::progress(std::string what) : what_(std::move(what)) {

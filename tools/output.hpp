@@ -27,6 +27,9 @@ void report(std::string_view message);
 /// "coroscope: FILE: what is wrong (byte OFFSET)".
 void report(std::string_view file, const analysis::failure& error);
 
+/// What that writes.
+[[nodiscard]] std::string error_line(std::string_view file, const analysis::failure& error);
+
 /// Writes all of `text` to a file descriptor; 0 or the errno.
 int write_all(int descriptor, std::string_view text) noexcept;
 

@@ -9,6 +9,7 @@
 #include <coroscope/analysis/units.hpp>
 #include <fmt/format.h>
 
+#include "cut_file.hpp"
 #include "destination.hpp"
 #include "output.hpp"
 #include "subcommand.hpp"
@@ -44,6 +45,7 @@ int run_pack(pack_command asked) {
     }
     destination to(asked.output);
     const progress packing("packing " + asked.file);
+    const cut_file_watch watch(asked.file);
     const auto totals =
         trace::pack(asked.file, [&](std::string_view bytes) { return to.write(bytes); });
     if (to.error() != 0) return failed(to, to.error());

@@ -4,6 +4,7 @@
 
 import json
 import os
+import random
 import subprocess
 
 import tool
@@ -94,6 +95,18 @@ class Pack(ToolTest):
         before = self.trace.read_bytes()
         self.assert_one_error(coroscope("pack", self.trace, "-o", self.trace), 2, r"--output: would overwrite the trace")
         self.assertEqual(self.trace.read_bytes(), before)
+
+    def test_a_trace_that_is_cut_while_it_is_read_is_told(self):
+        # Bytes that are no chunks are kept as they are: more than the pipe takes, so that the command waits half way.
+        data = trace_builder.service().data() + random.Random(1).randbytes(256 * trace_builder.CHUNK_BYTES)
+        self.trace.write_bytes(data)
+        packing = subprocess.Popen([TOOL, "pack", self.trace, "-o", "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(packing.kill)
+        packing.stdout.read(1 << 16)
+        self.trace.write_bytes(b"")
+        _, errors = packing.communicate(timeout=60)
+        self.assertEqual((packing.returncode, errors.decode()),
+                         (1, f"coroscope: {self.trace}: was cut while it was read\n"))
 
     def test_a_disk_that_is_full_is_told(self):
         done = coroscope("pack", self.trace, "-o", "/dev/full")
