@@ -107,6 +107,48 @@ TEST_CASE("an average keeps suspended, queued and waiting beside running, and co
     CHECK(rows[0].wall_ns == 240);
 }
 
+TEST_CASE("a value at the end of a very long chain of attributes is found once for all of them") {
+    constexpr std::uint32_t many = 200'000;
+    analysis::trace loaded;
+    loaded.strings = {"scope", "key", "value", "other"};
+    loaded.threads.resize(1);
+    loaded.attributes.resize(many);
+    for (std::uint32_t at = 0; at < many; ++at)
+        loaded.attributes[at] = {3, 3, at == 0 ? analysis::none : at - 1};
+    loaded.attributes[1].key = 1;
+    loaded.attributes[1].value = 2;
+    loaded.events.resize(many);
+    for (std::uint32_t at = 0; at < many; ++at) {
+        loaded.events[at].name = 0;
+        loaded.events[at].thread = 0;
+        loaded.events[at].attribute = many - 1 - at;
+    }
+    const auto rows = analysis::key_averages(loaded, analysis::average_key::attribute, "key");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].group == 2);
+    CHECK(rows[0].count == many - 1);
+    CHECK(rows[1].group == analysis::none);
+    CHECK(rows[1].count == 1);
+}
+
+TEST_CASE(
+    "attributes that stand on each other in a circle have the value that stands in it, or none") {
+    analysis::trace loaded;
+    loaded.strings = {"scope", "key", "value", "other"};
+    loaded.attributes = {{3, 3, 1}, {3, 3, 0}, {1, 2, 3}, {3, 3, 2}, {3, 3, 4}};
+    loaded.events.resize(5);
+    for (std::uint32_t at = 0; at < 5; ++at) {
+        loaded.events[at].name = 0;
+        loaded.events[at].attribute = 4 - at;
+    }
+    const auto rows = analysis::key_averages(loaded, analysis::average_key::attribute, "key");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].group == analysis::none);
+    CHECK(rows[0].count == 3);
+    CHECK(rows[1].group == 2);
+    CHECK(rows[1].count == 2);
+}
+
 TEST_CASE("run-time labels of one text share a row") {
     trace_builder built;
     built.on(1)

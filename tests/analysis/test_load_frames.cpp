@@ -176,3 +176,25 @@ TEST_CASE("arguments follow a frame's scope to the thread where it ends") {
     const auto loaded = load(built);
     CHECK(loaded.strings[detail(loaded, event(loaded, "handle")).arguments] == "id=4");
 }
+
+TEST_CASE("scopes that are over are passed once, however many awaits follow") {
+    constexpr int many = 200'000;
+    trace_builder built(std::size_t{1} << 25);
+    const auto nested = built.site("nested"), whole = built.site("whole");
+    constexpr std::uint32_t flags = trace::scope_in_frame | trace::scope_exact;
+    auto writer = built.on(1);
+    writer.resume(100, 1);
+    for (int at = 0; at < many; ++at)
+        writer.long_scope(nested, 1'000'000 - at, 1'000'001 + at, flags, 1);
+    for (int at = 0; at < many; ++at)
+        writer.suspend(2'000'000 + 10 * at, 1).resume(2'000'005 + 10 * at, 1);
+    const std::int64_t end = 2'000'000 + 10 * std::int64_t{many};
+    writer.long_scope(whole, 500'000, end, flags, 1);
+    built.lasts(end + 100);
+    const auto loaded = load(built);
+    REQUIRE(task(loaded, 1).awaits.size() == many + 1);
+    for (const std::size_t at : {1, 2, many})
+        CHECK(await(loaded, task(loaded, 1), at).scope ==
+              static_cast<std::uint32_t>(&event(loaded, "whole") - loaded.events.data()));
+    CHECK(await(loaded, task(loaded, 1), 0).scope == analysis::none);
+}

@@ -318,6 +318,35 @@ TEST_CASE(
     check_sound(loaded);
 }
 
+TEST_CASE("records of one tick keep their thread's order while they wait for another thread's") {
+    trace_builder built;
+    built.on(1).resume(100, 1).suspend(100, 1).resume(100, 1).suspend(100, 1);
+    built.on(2).spawn(0, 1, 0, trace::spawn_started).suspend(100, 1).resume(100, 1).finish(300, 1);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 300, 0, 0, 0);
+    CHECK(task(loaded, 1).awaits.size() == 3);
+    CHECK_FALSE(task(loaded, 1).losses);
+    check_sound(loaded);
+}
+
+TEST_CASE("a tick with very many records that cannot have happened is read in one pass") {
+    constexpr int many = 300'000;
+    trace_builder built(std::size_t{1} << 24);
+    auto one = built.on(1);
+    auto two = built.on(2);
+    one.spawn(1000, 1).resume(2000, 1);
+    for (int at = 0; at < many; ++at) {
+        one.resume(3000, 1);
+        two.suspend(3000, 1);
+    }
+    for (int at = 0; at < many; ++at) one.resume(4000, 1);
+    built.lasts(5000);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).awaits.size() == many);
+    CHECK(task(loaded, 1).losses);
+    check_sound(loaded);
+}
+
 TEST_CASE("the state of a task at the end follows from its last transition") {
     trace_builder built;
     built.on(1)

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "../events/attribute_values.hpp"
 #include "../events/saturated.hpp"
 #include "device_times.hpp"
 
@@ -62,7 +63,7 @@ public:
     row_table(const trace& loaded, average_key key, std::string_view attribute)
         : loaded_(loaded),
           key_(key),
-          attribute_(attribute),
+          values_(loaded, attribute),
           rows_of_sites_(loaded.sites.size() + 1) {}
 
     /// Adds the event to its row, and gives that.
@@ -99,8 +100,7 @@ private:
 
     site_row find_row(std::size_t site, std::uint32_t group, const event& added) {
         row_key key{loaded_.strings[added.name], {}, {}, 0, group};
-        if (key_ == average_key::attribute && group != none)
-            key.group = attribute_value(loaded_, group, attribute_);
+        if (key_ == average_key::attribute && group != none) key.group = values_.of(group);
         if (site < loaded_.sites.size()) {
             const site_info& info = loaded_.sites[site];
             key.category = info.category;
@@ -123,7 +123,7 @@ private:
 
     const trace& loaded_;
     average_key key_;
-    std::string_view attribute_;
+    events::attribute_values values_;
     std::vector<function_event_avg> rows_;
     std::unordered_map<row_key, std::size_t, row_key_hash> known_;
     std::vector<site_row> rows_of_sites_;  // the last entry is for events without a site

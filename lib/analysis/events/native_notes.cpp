@@ -21,6 +21,7 @@ native_notes::native_notes(const trace& from, event_list& to,
       symbols_(from),
       next_note_(from.notes.begin()),
       has_modules_((from.asked_for & coroscope::trace::feature_modules) != 0),
+      values_(from, module_key),
       stacks_(from.stacks.size(), not_looked_up),
       modules_(has_modules_ ? from.attributes.size() : 0, not_looked_up) {
     to.shapes = (from.asked_for & coroscope::trace::feature_shapes) != 0;
@@ -74,8 +75,7 @@ std::uint32_t native_notes::stack_of(std::uint32_t stack) {
 
 std::uint32_t native_notes::modules_of(std::uint32_t attribute) {
     if (attribute >= modules_.size()) return none;
-    if (modules_[attribute] == not_looked_up)
-        modules_[attribute] = text_of(attribute_value(from_, attribute, module_key));
+    if (modules_[attribute] == not_looked_up) modules_[attribute] = text_of(values_.of(attribute));
     return modules_[attribute];
 }
 

@@ -11,6 +11,8 @@
 #include <coroscope/analysis/model.hpp>
 #include <coroscope/analysis/symbolizer.hpp>
 
+#include "attribute_values.hpp"
+
 namespace coroscope::analysis::events {
 
 class native_notes {
@@ -38,6 +40,7 @@ private:
     std::uint32_t next_event_ = 0;
     std::vector<event_note>::const_iterator next_note_;
     bool has_modules_;
+    attribute_values values_;             // of "module"
     std::vector<std::uint32_t> stacks_;   // of the trace's stacks: texts of the list
     std::vector<std::uint32_t> modules_;  // of the trace's attributes: texts; `unknown` before
 };

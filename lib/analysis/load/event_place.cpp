@@ -25,9 +25,12 @@ void event_places::settle_awaits(std::int64_t start_ns) {
         next_suspend_ns_ = await.suspend_ns;
         if (await.suspend_ns >= start_ns) return;
         const std::int64_t resume_ns = await.resume_ns.value_or(await.suspend_ns);
-        std::uint32_t scope = innermost_[await.task];
-        while (scope != none && (loaded_.events[scope].end_ns < resume_ns ||
-                                 loaded_.events[scope].end_ns <= await.suspend_ns))
+        // What is over encloses nothing that is still to come: it is passed once.
+        std::uint32_t& top = innermost_[await.task];
+        while (top != none && loaded_.events[top].end_ns <= await.suspend_ns)
+            top = loaded_.events[top].parent;
+        std::uint32_t scope = top;
+        while (scope != none && loaded_.events[scope].end_ns < resume_ns)
             scope = loaded_.events[scope].parent;
         await.scope = scope;
     }

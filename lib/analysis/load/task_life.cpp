@@ -2,7 +2,9 @@
 #include "task_life.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
+#include <unordered_map>
 
 namespace coroscope::analysis::loading {
 
@@ -112,32 +114,64 @@ void life_builder::finish() {
         return std::tie(left.time_ns, left.position) < std::tie(right.time_ns, right.position);
     });
     decide_age();
-    for (std::size_t at = 0; at < moves_.size(); ++at) {
-        prefer_possible(at);
-        apply(moves_[at]);
+    for (std::size_t begin = 0; begin < moves_.size();) {
+        std::size_t end = begin + 1;
+        while (end < moves_.size() && moves_[end].time_ns == moves_[begin].time_ns) ++end;
+        if (end - begin == 1)
+            apply(moves_[begin]);
+        else
+            apply_tick(begin, end);
+        begin = end;
     }
     end_of_session();
 }
 
-// Records of one time from several threads have no order of their own: take one that can happen now.
-void life_builder::prefer_possible(std::size_t at) {
-    if (possible(moves_[at])) return;
-    const std::uint32_t skipped_thread = moves_[at].op->thread;
-    for (std::size_t later = at + 1;
-         later < moves_.size() && moves_[later].time_ns == moves_[at].time_ns; ++later) {
-        if (moves_[later].op->thread == skipped_thread || !possible(moves_[later])) continue;
-        const auto begin = moves_.begin();
-        std::rotate(begin + static_cast<std::ptrdiff_t>(at),
-                    begin + static_cast<std::ptrdiff_t>(later),
-                    begin + static_cast<std::ptrdiff_t>(later) + 1);
-        return;
+// Records of one time from several threads have no order of their own: each time the first that can happen now is
+// taken of those that come next on their threads, or the first of all if none can.
+void life_builder::apply_tick(std::size_t begin, std::size_t end) {
+    std::vector<std::size_t> next(end - begin, end);  // of the same thread, by place in the tick
+    std::unordered_map<std::uint32_t, std::size_t> last;
+    move_queues heads;
+    for (std::size_t at = begin; at < end; ++at) {
+        const auto [of_thread, is_first] = last.try_emplace(moves_[at].op->thread, at);
+        if (is_first) {
+            heads[kind_of(moves_[at])].push(at);
+        } else {
+            next[of_thread->second - begin] = at;
+            of_thread->second = at;
+        }
+    }
+    for (std::size_t left = end - begin; left > 0; --left) {
+        move_queue& from = heads[choose(heads)];
+        const std::size_t at = from.top();
+        from.pop();
+        if (next[at - begin] != end)
+            heads[kind_of(moves_[next[at - begin]])].push(next[at - begin]);
+        apply(moves_[at]);
     }
 }
 
-bool life_builder::possible(const move& next) const {
-    if (enters_thread(*next.op, next.as_other)) return !running_;
-    if (leaves_thread(*next.op, next.as_other)) return running_ || !ran_;
-    return true;
+life_builder::move_kind life_builder::kind_of(const move& next) {
+    if (enters_thread(*next.op, next.as_other)) return move_kind::enters;
+    return leaves_thread(*next.op, next.as_other) ? move_kind::leaves : move_kind::stays;
+}
+
+// Precondition: a queue has a move.
+life_builder::move_kind life_builder::choose(const move_queues& heads) const {
+    const auto first_of = [&heads](bool enters, bool leaves) {
+        std::optional<move_kind> first;
+        for (const move_kind kind : {move_kind::stays, move_kind::enters, move_kind::leaves}) {
+            const bool asked = kind == move_kind::enters   ? enters
+                               : kind == move_kind::leaves ? leaves
+                                                           : true;
+            if (asked && !heads[kind].empty() &&
+                (!first || heads[kind].top() < heads[*first].top()))
+                first = kind;
+        }
+        return first;
+    };
+    const std::optional<move_kind> possible = first_of(!running_, running_ || !ran_);
+    return possible ? *possible : *first_of(true, true);
 }
 
 void life_builder::apply(const move& next) {
@@ -186,8 +220,7 @@ void life_builder::resume(std::int64_t time_ns, std::uint32_t thread, const wake
         if (thread == thread_) {
             task().losses = true;
         } else {  // it went on here before its thread there was done with it
-            late_.push_back({thread_, time_ns});
-            thread_ = thread;
+            go_on_elsewhere(thread, time_ns);
         }
         return;
     }
@@ -201,6 +234,18 @@ void life_builder::resume(std::int64_t time_ns, std::uint32_t thread, const wake
             earlier != nullptr ? std::max<std::int64_t>(0, earlier->time_ns) : time_ns;
     }
     ran_ = running_ = true;
+    thread_ = thread;
+}
+
+// A thread has one such suspension to come: it is written before anything else can happen there.
+void life_builder::go_on_elsewhere(std::uint32_t thread, std::int64_t time_ns) {
+    const auto known = std::find_if(late_.begin(), late_.end(), [this](const hand_over& candidate) {
+        return candidate.thread == thread_;
+    });
+    if (known == late_.end())
+        late_.push_back({thread_, time_ns});
+    else
+        known->time_ns = time_ns;
     thread_ = thread;
 }
 

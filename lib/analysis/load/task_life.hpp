@@ -3,8 +3,11 @@
 
 // One task's transitions, brought into order, and the awaits between them.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <vector>
 
 #include "task_records.hpp"
@@ -50,9 +53,22 @@ private:
     };
 
     [[nodiscard]] task_info& task() { return loaded_.tasks[task_]; }
-    [[nodiscard]] bool possible(const move& next) const;
-    void prefer_possible(std::size_t at);
+    // Places among moves_, the first on top.
+    using move_queue = std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>>;
+    enum class move_kind : std::uint8_t { stays, enters, leaves };
+    struct move_queues {
+        std::array<move_queue, 3> by_kind;
+        move_queue& operator[](move_kind kind) { return by_kind[static_cast<std::size_t>(kind)]; }
+        const move_queue& operator[](move_kind kind) const {
+            return by_kind[static_cast<std::size_t>(kind)];
+        }
+    };
+
+    [[nodiscard]] static move_kind kind_of(const move& next);
+    [[nodiscard]] move_kind choose(const move_queues& heads) const;
+    void apply_tick(std::size_t begin, std::size_t end);
     void apply(const move& next);
+    void go_on_elsewhere(std::uint32_t thread, std::int64_t time_ns);
     void decide_age();
 
     void spawn(const task_op& op);
