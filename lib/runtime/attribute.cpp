@@ -33,7 +33,7 @@ void fill(attribute_node& node, const char* key, const char* value, std::size_t 
     const std::size_t kept_key = std::min(key_size, attribute_bytes);
     const std::size_t kept = std::min(size, attribute_bytes - kept_key);
     if (kept_key < key_size || kept < size) count_truncated();
-    node.set_ticks = current_ticks();
+    node.set_ticks = detail::load_gate() < 0 ? careful_now() : current_ticks();
     node.key_bytes = static_cast<std::uint8_t>(kept_key);
     node.value_bytes = static_cast<std::uint8_t>(kept);
     std::memcpy(node.text, key, kept_key);
@@ -135,7 +135,7 @@ void repeat_what_is_carried() noexcept {
     if (own) record_attributes(task, carried_attributes(this_thread.carried));
 }
 
-context_change::context_change() noexcept : record_(this_thread.record) {
+context_change::context_change() noexcept : record_(register_thread(this_thread)) {
     if (record_ != nullptr) before_ = std::exchange(record_->told.nothing, true);
 }
 

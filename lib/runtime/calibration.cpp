@@ -33,7 +33,7 @@ class scratch_recording {
 public:
     scratch_recording() noexcept : cursor_(this_thread.cursor), limit_(load_limit()) {
         aim(memory_, memory_ + scratch_bytes - limit_distance);
-        change_gate(this_thread, detail::gate_local, detail::gate_live);
+        change_gate(this_thread, detail::gate_local | clock_gate(), detail::gate_live);
     }
     ~scratch_recording() {
         change_gate(this_thread, live_gate(), detail::gate_local);
@@ -55,7 +55,7 @@ private:
 
 void record_scope() noexcept {
     detail::scope_start start{0, this_thread.mark};
-    start.ticks = detail::counter_ticks();
+    start.ticks = now();
     detail::end_scope(calibration_site, &start);
 }
 

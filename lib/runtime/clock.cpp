@@ -37,12 +37,6 @@ bool counter_is_invariant() noexcept {
     return __get_cpuid(0x8000'0007, &a, &b, &c, &d) != 0 && (d & (1U << 8)) != 0;
 }
 
-// The kernel may have made rdtsc fatal in this process.
-bool counter_may_be_read() noexcept {
-    int permission = PR_TSC_ENABLE;
-    return ::prctl(PR_GET_TSC, &permission) != 0 || permission == PR_TSC_ENABLE;
-}
-
 // The kernel takes a counter that drifts between processors off this list. Where it cannot be read,
 // the processor's word stands.
 bool kernel_trusts_counter() noexcept {
@@ -78,6 +72,16 @@ bool asked_for_monotonic() noexcept {
 }
 
 }  // namespace
+
+bool counter_may_be_read() noexcept {
+#if defined(__x86_64__)
+    const kept_errno programs;
+    int permission = PR_TSC_ENABLE;
+    return ::prctl(PR_GET_TSC, &permission) != 0 || permission == PR_TSC_ENABLE;
+#else
+    return true;
+#endif
+}
 
 trace::clock_source tick_source() noexcept {
     static const trace::clock_source found =

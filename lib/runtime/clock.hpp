@@ -10,6 +10,10 @@ namespace coroscope::runtime {
 /// The clock that sessions of this process use.
 trace::clock_source tick_source() noexcept;
 
+/// False where reading the processor's counter, which the C library's clocks do, too, ends the process of this thread
+/// (PR_SET_TSC). Such a thread is not registered, and a session's start is refused to it.
+bool counter_may_be_read() noexcept;
+
 /// Now on that clock. detail::counter_ticks() is the same, and faster, where the source is a counter.
 std::uint64_t current_ticks() noexcept;
 

@@ -33,13 +33,17 @@ void change_gate(thread_state& thread, std::int32_t set, std::int32_t clear) noe
                                           __ATOMIC_RELAXED));
 }
 
+std::int32_t clock_gate() noexcept {
+    return tick_source() == trace::clock_source::monotonic_ns ? detail::gate_slow_clock : 0;
+}
+
 std::int32_t session_gate(const session& recording) noexcept {
     const bool stacks =
         (recording.features.load(std::memory_order_relaxed) & trace::feature_stacks) != 0;
     return (recording.task_table ? detail::gate_task_table : 0) |
            (stacks ? detail::gate_stacks : 0) |
            (recording.devices.load(std::memory_order_acquire) ? detail::gate_devices : 0) |
-           (tick_source() == trace::clock_source::monotonic_ns ? detail::gate_slow_clock : 0);
+           clock_gate();
 }
 
 bool wants(std::uint64_t feature) noexcept {

@@ -21,7 +21,7 @@ std::byte* metadata_log::append(std::uint64_t first, std::uint64_t tag, const vo
     const std::size_t whole = trace::record_unit_bytes + trace::padded_payload(bytes);
     if (trace::record_bytes(tag) != whole) return nullptr;
     const std::lock_guard guard(lock_);
-    std::byte* const at = room(whole, current_ticks());
+    std::byte* const at = room(whole);
     if (at == nullptr) return nullptr;
     std::memcpy(at, &first, sizeof(first));
     if (bytes != 0) std::memcpy(at + trace::record_unit_bytes, payload, bytes);
@@ -30,7 +30,7 @@ std::byte* metadata_log::append(std::uint64_t first, std::uint64_t tag, const vo
     return at + trace::record_unit_bytes;
 }
 
-std::byte* metadata_log::room(std::size_t bytes, std::uint64_t ticks) noexcept {
+std::byte* metadata_log::room(std::size_t bytes) noexcept {
     const std::size_t capacity = pool_.chunk_bytes() - trace::chunk_header_bytes;
     if (bytes > capacity) return nullptr;
     if (bytes <= static_cast<std::size_t>(end_ - cursor_)) return cursor_;
@@ -39,7 +39,7 @@ std::byte* metadata_log::room(std::size_t bytes, std::uint64_t ticks) noexcept {
     if (index == chunk_pool::none) return nullptr;
     chunk_pool::opening what;
     what.kind = trace::chunk_kind::metadata;
-    what.ticks = ticks;
+    what.ticks = counter_may_be_read() ? current_ticks() : 0;
     cursor_ = reinterpret_cast<std::byte*>(pool_.open(index, what)) + trace::chunk_header_bytes;
     end_ = cursor_ + capacity;
     return cursor_;
@@ -47,7 +47,7 @@ std::byte* metadata_log::room(std::size_t bytes, std::uint64_t ticks) noexcept {
 
 void metadata_log::keep_spare() noexcept {
     const std::lock_guard guard(lock_);
-    if (cursor_ == nullptr) room(trace::record_unit_bytes, current_ticks());
+    if (cursor_ == nullptr) room(trace::record_unit_bytes);
     if (wants_spare_ && spare_ == chunk_pool::none) spare_ = pool_.take();
 }
 

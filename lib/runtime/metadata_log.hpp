@@ -30,7 +30,7 @@ public:
     void keep_spare() noexcept;
 
 private:
-    std::byte* room(std::size_t bytes, std::uint64_t ticks) noexcept;
+    std::byte* room(std::size_t bytes) noexcept;
 
     chunk_pool& pool_;
     quiet_mutex lock_;

@@ -25,7 +25,9 @@ void carry_session(std::uint32_t generation) noexcept {
 // Of the session that a profile on the process's main thread records, 0 if there is none.
 constinit std::atomic<std::uint32_t> main_thread_session{0};
 
+// 0 where the C library's clock ends the process, as its reading the counter does.
 std::int64_t monotonic_ns() noexcept {
+    if (!runtime::counter_may_be_read()) return 0;
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;

@@ -19,7 +19,7 @@ using detail::this_thread;
 using trace::make_tag;
 using trace::record_kind;
 
-/// Now, where the thread is not registered yet or the counter is no clock.
+/// Now, where the thread is not registered yet or the counter is no clock; 0 on a thread that cannot be registered.
 std::uint64_t careful_now() noexcept;
 
 /// Now, on this machine's tick clock.

@@ -23,12 +23,14 @@ trace::thread_body describe_thread(const thread_record& record) noexcept {
     return body;
 }
 
-// A free binding, or one whose session is over; never the current one unless it is over, too.
+// A free binding, else one whose session is over; never the current one unless it is over, too.
 binding* free_binding(thread_record& record) noexcept {
+    for (binding& bound : record.bindings)
+        if (bound.generation.load(std::memory_order_relaxed) == 0) return &bound;
     for (binding& bound : record.bindings) {
-        const std::uint32_t generation = bound.generation.load(std::memory_order_relaxed);
-        if (generation == 0) return &bound;
-        if (find_session(generation) == nullptr) return &bound;
+        if (find_session(bound.generation.load(std::memory_order_relaxed)) != nullptr) continue;
+        release_binding(bound);
+        return &bound;
     }
     return nullptr;
 }

@@ -13,6 +13,7 @@
 #include "clock.hpp"
 #include "crash_report.hpp"
 #include "devices.hpp"
+#include "fault_record.hpp"
 #include "kept_errno.hpp"
 #include "live_tasks.hpp"
 #include "observer_registry.hpp"
@@ -40,10 +41,24 @@ constinit bool exit_key_made = false;
 // record and count nothing.
 constinit thread_record gone{};
 
+// The same for one that must not read the counter, which the end of every scope does. Its gate stays unknown.
+constinit thread_record refused{};
+constinit fault_record refusals{
+    "coroscope: a thread that may not read the processor's counter (PR_SET_TSC) is not recorded"};
+
+bool is_registered(const thread_state& thread) noexcept {
+    return thread.record != nullptr && thread.record != &gone && thread.record != &refused;
+}
+
+bool is_refused(thread_state& thread) noexcept {
+    if (counter_may_be_read()) return false;
+    thread.record = &refused;
+    refusals.note();
+    return true;
+}
+
 void leave_session(session& owner, binding& bound) noexcept {
     __atomic_store_n(&bound.body->last_ticks, current_ticks(), __ATOMIC_RELAXED);
-    owner.departed_losses.fetch_add(__atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED),
-                                    std::memory_order_relaxed);
     if (bound.chunk != nullptr) owner.store->hand_over(bound.chunk);
 }
 
@@ -53,8 +68,7 @@ void leave_all_sessions(thread_record& record) noexcept {
         if (generation == 0) continue;
         const store_use use(record, generation);
         if (use.owner() != nullptr) leave_session(*use.owner(), bound);
-        bound.generation.store(0,
-                               std::memory_order_release);  // pairs with whoever looks for holders
+        release_binding(bound);
     }
 }
 
@@ -106,16 +120,16 @@ std::uint32_t kernel_thread_id() noexcept {
 }  // namespace
 
 std::uint64_t careful_now() noexcept {
-    register_thread(this_thread);
-    return tick_source() == trace::clock_source::monotonic_ns ? monotonic_ticks() : counter_ticks();
+    // The C library's clock reads the counter, too.
+    return register_thread(this_thread) != nullptr ? current_ticks() : 0;
 }
 
 quiet_mutex& registry_mutex() noexcept { return mutex; }
 thread_record* first_thread() noexcept { return threads; }
 
 thread_record* register_thread(thread_state& thread) noexcept {
-    if (thread.record == &gone) return nullptr;
-    if (thread.record != nullptr) return thread.record;
+    if (thread.record != nullptr) return is_registered(thread) ? thread.record : nullptr;
+    if (is_refused(thread)) return nullptr;
     const kept_errno programs;
     // A handler's scope would register it, too, and the C library holds a lock of the thread's in find_stack().
     const blocked_signals meanwhile;
@@ -142,6 +156,18 @@ thread_record* register_thread(thread_state& thread) noexcept {
         tick_source() == trace::clock_source::monotonic_ns ? 0 : record->stack_bytes;
     __atomic_store_n(&thread.gate, global_gate(), __ATOMIC_RELAXED);
     return record;
+}
+
+// A generation's slot in the table is given up under the same lock.
+void release_binding(binding& bound) noexcept {
+    const std::lock_guard lock(mutex);
+    const std::uint32_t generation = bound.generation.load(std::memory_order_relaxed);
+    for (session* each = session_table(); each != session_table() + session_slots; ++each)
+        if (each->generation.load(std::memory_order_acquire) == generation)
+            each->departed_losses.fetch_add(
+                __atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED),
+                std::memory_order_relaxed);
+    bound.generation.store(0, std::memory_order_release);  // pairs with whoever looks for holders
 }
 
 void set_limit(thread_state& thread, char* limit) noexcept {
@@ -189,7 +215,7 @@ void reset_after_fork() noexcept {
     forget_crashes();
     forget_devices();
     thread_state& thread = this_thread;
-    threads = thread.record == &gone ? nullptr : thread.record;
+    threads = is_registered(thread) ? thread.record : nullptr;
     if (threads != nullptr) {
         threads->next = nullptr;
         threads->os_id = kernel_thread_id();
@@ -201,8 +227,8 @@ void reset_after_fork() noexcept {
     thread.bound_session = 0;
     thread.cursor = no_place();
     __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
-    __atomic_store_n(&thread.gate, thread.record == nullptr ? gate_unknown : global_gate(),
-                     __ATOMIC_RELAXED);
+    const bool unknown = thread.record == nullptr || thread.record == &refused;
+    __atomic_store_n(&thread.gate, unknown ? gate_unknown : global_gate(), __ATOMIC_RELAXED);
 }
 
 }  // namespace coroscope::runtime

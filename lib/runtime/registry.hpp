@@ -31,7 +31,8 @@ struct outermost_frame;
 /// already when a signal handler leaves the chunk.
 inline char* no_place() noexcept { return reinterpret_cast<char*>(~std::uintptr_t{0} << 32); }
 
-/// What a thread has in one session. Touched by its thread; `generation` is read by others.
+/// What a thread has in one session. Touched by its thread; `generation` is read by others, and what its body counts under
+/// the registry's lock: it is another session's only after release_binding().
 struct binding {
     std::atomic<std::uint32_t> generation{0};
     session* owner = nullptr;
@@ -90,8 +91,14 @@ thread_record* first_thread() noexcept;  ///< under the lock
 /// The thread's record, made if need be; null when it has left already or memory is short.
 thread_record* register_thread(thread_state& thread) noexcept;
 
+/// The thread is done with a session, which goes on or is over: it, or its stop, is told what the thread lost.
+void release_binding(binding& bound) noexcept;
+
 /// Frees what the calling thread, which ends, kept for Asio.
 void drop_outermost(thread_record& record) noexcept;
+
+/// gate_slow_clock where the counter is no clock.
+std::int32_t clock_gate() noexcept;
 
 /// The bits beside gate_local or gate_global that a session asks for.
 std::int32_t session_gate(const session& recording) noexcept;

@@ -152,6 +152,8 @@ void report_crashes_of(const session& slot, const profile_options& options) noex
 start_result start_under_lock(const profile_options& options, bool tracks_live) noexcept {
     const std::lock_guard lock(start_mutex);
     detail::thread_state& thread = detail::this_thread;
+    if (!counter_may_be_read())
+        return {0, "The thread may not read the processor's counter (PR_SET_TSC).", EPERM};
     if (register_thread(thread) == nullptr)
         return {0, "The thread is ending or memory is short.", ENOMEM};
     if (is_enabled(thread)) return {0, already_enabled, EBUSY};
@@ -181,10 +183,10 @@ start_result start_under_lock(const profile_options& options, bool tracks_live) 
 
 // What is overwritten comes on top of these, until the store is closed.
 std::uint64_t dropped_records(const session& slot, std::uint32_t generation) noexcept {
+    const std::lock_guard registry(registry_mutex());
     std::uint64_t dropped = slot.lost_records.load(std::memory_order_relaxed) +
                             slot.departed_losses.load(std::memory_order_relaxed) +
                             __atomic_load_n(&slot.store->header().lost_records, __ATOMIC_RELAXED);
-    const std::lock_guard registry(registry_mutex());
     for (const detail::thread_record* record = first_thread(); record != nullptr;
          record = record->next) {
         for (const binding& bound : record->bindings) {
@@ -229,9 +231,9 @@ stop_result stop_under_lock(std::uint32_t generation, bool& tracked_live) noexce
     {
         const std::lock_guard registry(registry_mutex());
         retire(slot->store, generation);
+        slot->store = nullptr;
+        slot->generation.store(0, std::memory_order_release);
     }
-    slot->store = nullptr;
-    slot->generation.store(0, std::memory_order_release);
     return stopped;
 }
 

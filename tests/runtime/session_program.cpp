@@ -14,7 +14,11 @@
 #include <string>
 #include <thread>
 
+#include <coroscope/attribute.hpp>
+#include <coroscope/record_function.hpp>
+
 #include <dlfcn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,6 +150,40 @@ int keep_errno(arguments) {
     return errno == EDOM ? 0 : 1;
 }
 
+int forbid_counter() { return ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV); }
+
+// What runs into the runtime where nothing records, where something does, and where an attribute is carried.
+void record_all_sorts() {
+    steps(3);
+    const attribute tenant("tenant", "acme");
+    sync_wait([]() -> task<void> {
+        COROSCOPE("in a task");
+        co_return;
+    }());
+    record_function range("range");
+}
+
+// counter: where nobody may read it
+int do_without_counter(arguments) {
+    if (forbid_counter() != 0) return 2;
+    record_all_sorts();
+    profile session{{.all_threads = true}};
+    record_all_sorts();
+    std::printf("%d %s\n", session.status().error_number, session.status().message);
+    return session.status().state == session_state::refused ? 0 : 1;
+}
+
+// counter of a thread: the same of a thread beside others that are recorded
+int do_without_counter_in_a_thread(arguments given) {
+    profile session{{.output = given[0], .all_threads = true}};
+    std::thread([] {
+        if (forbid_counter() != 0) std::_Exit(2);
+        record_all_sorts();
+    }).join();
+    steps(5);
+    return 0;
+}
+
 // unload LIBRARY: records in a library that is unloaded while the session goes on
 int unload(arguments given) {
     for (int round = 0; round < 3; ++round) {
@@ -177,6 +215,8 @@ int main(int, char** argv) {
         {"fill", fill},
         {"unload", unload},
         {"errno", keep_errno},
+        {"counter", do_without_counter},
+        {"counter of a thread", do_without_counter_in_a_thread},
     };
     const auto mode = modes.find(argv[1] != nullptr ? argv[1] : "");
     return mode == modes.end() ? 2 : mode->second(argv + 2);

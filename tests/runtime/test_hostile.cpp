@@ -311,6 +311,39 @@ TEST_SUITE("privileges") {
 }
 
 TEST_SUITE("clocks") {
+    TEST_CASE("where the processor's counter may not be read, a session is refused and nothing "
+              "reads it") {
+        const program_end end = run_program({"counter"});
+        CHECK(end.exit_code() == 0);
+        CHECK(holds(end.output, "may not read the processor's counter (PR_SET_TSC)."));
+    }
+
+    TEST_CASE("a thread that may not read the counter is told of once and left alone, others are "
+              "recorded") {
+        const scratch_file file;
+        const program_end end = run_program({"counter of a thread", file.path()});
+        CHECK(end.exit_code() == 0);
+        CHECK(holds(end.output, "coroscope: a thread that may not read the processor's counter"));
+        CHECK(count_steps(load(std::string(file.path()))) == 5);
+    }
+
+    TEST_CASE("what recording costs is told in the session's own ticks") {
+        if (sanitized) {
+            COROSCOPE_SKIP("a sanitizer's library has to come first");
+            return;
+        }
+        const scratch_file file;
+        run_program({"steps", "5", "0"}, {{"COROSCOPE_TRACE", file.path()},
+                                          {"COROSCOPE_CLOCK", "monotonic"},
+                                          {"STEPPING_CLOCK", "counting"},
+                                          {"LD_PRELOAD", STEPPING_CLOCK}});
+        const analysis::trace trace = load(std::string(file.path()));
+        // A scope reads the clock twice, an await at least as often, and each reading takes a microsecond.
+        CHECK(trace.scope_cost_ns >= 2000);
+        CHECK(trace.scope_cost_ns < 2100);
+        CHECK(trace.await_cost_ns >= 2000);
+    }
+
     TEST_CASE("clocks that are set back and forth change no duration, and break no trace") {
         if (sanitized) {
             COROSCOPE_SKIP("a sanitizer's library has to come first");

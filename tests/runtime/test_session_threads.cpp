@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -65,6 +66,31 @@ void distinct_scopes(std::integer_sequence<int, Numbers...>, const std::function
 void check_sequences(const analysis::trace& trace) {
     for (const std::string& digits : steps_by_thread(trace)) CHECK(is_sequence(digits));
 }
+
+// A thread that records under a context until the end of the block: when that one's session is over, into whichever
+// is left.
+class follower {
+public:
+    explicit follower(const context& followed)
+        : thread_([this, followed] {
+              const context_guard guard(followed);
+              for (; !stop_.load(std::memory_order_relaxed); ++done_) step(done_);
+          }) {}
+    follower(const follower&) = delete;
+    follower& operator=(const follower&) = delete;
+    ~follower() {
+        stop_ = true;
+        thread_.join();
+    }
+    void await(std::uint64_t steps) const {
+        while (done_ < steps) std::this_thread::yield();
+    }
+
+private:
+    std::atomic<bool> stop_{false};
+    std::atomic<std::uint64_t> done_{0};
+    std::thread thread_;
+};
 
 // Runs scopes when its thread ends, before and after the runtime has left the thread.
 struct leaves_late {
@@ -222,6 +248,23 @@ TEST_SUITE("sessions and threads") {
         CHECK(recorded == 20);
         CHECK(lost >= 10);  // of two sessions: five scopes each, and what tells of the context
         CHECK(lost <= 14);
+    }
+
+    TEST_CASE("a thread that goes on for another session while its first one stops has told what "
+              "it lost") {
+        std::size_t untold = 0;
+        for (int round = 0; round < sized(100, 20'000); ++round) {
+            profile first{{.limit_bytes = 4U << 12, .chunk_bytes = 4096}};
+            const follower thread(current_context());
+            std::optional<profile> second;
+            std::thread([&] { second.emplace(profile_options{.all_threads = true}); }).join();
+            thread.await(3000);
+            const analysis::trace trace = load(first.stop());
+            CHECK(trace.health.dropped_newest > 0);
+            // One that is lost at this very moment may be told of by the trace alone.
+            if (first.status().lost_records + 1 < trace.health.dropped_newest) ++untold;
+        }
+        CHECK(untold == 0);
     }
 
     TEST_CASE("the ninth session at once is refused") {
