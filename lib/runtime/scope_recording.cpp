@@ -13,6 +13,7 @@
 
 #include "devices.hpp"
 #include "frames.hpp"
+#include "kept_labels.hpp"
 #include "notes.hpp"
 #include "observation.hpp"
 #include "range_faults.hpp"
@@ -279,7 +280,8 @@ void begin_range(range_start& range, const char* label, std::size_t size,
     if (range.start.ticks != 0) {
         range.session = effective_generation(this_thread);
         range.label = ++this_thread.record->label_serial;
-        write_text(range.start.ticks, record_kind::label, range.label, label, size);
+        if (write_text(range.start.ticks, record_kind::label, range.label, label, size))
+            keep_label(range, label, size);
         if (traits.place.number >= 0) note_sequence(range.start.ticks, traits.place);
     }
     if (seen != nullptr) keep_observation(range.start, *seen);
@@ -329,6 +331,7 @@ void record_range_end(const range_start& range, const scope_start& begun, range_
     const std::uint32_t how =
         extent == range_extent::completion ? trace::scope_range : frame_flags(&range, begun.ticks);
     const std::uint64_t duration = end < begun.ticks ? 0 : end - begun.ticks;
+    repeat_label(range, begun);
     write_scope(range.label, {begun.ticks, duration, begun.mark,
                               trace::scope_dynamic | trace::scope_explicit | how});
 }

@@ -14,6 +14,7 @@
 #include "copies.hpp"
 #include "crash_report.hpp"
 #include "devices.hpp"
+#include "kept_labels.hpp"
 #include "live_tasks.hpp"
 #include "notes.hpp"
 #include "program_faults.hpp"
@@ -122,6 +123,7 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     slot.features.store(asked_for(options), std::memory_order_relaxed);
     slot.collecting.store(true, std::memory_order_relaxed);
     slot.reports_crashes.store(options.crash_report >= 0, std::memory_order_relaxed);
+    if (options.policy == overflow::overwrite_oldest) forget_labels();
     slot.task_table.store(options.policy == overflow::overwrite_oldest, std::memory_order_relaxed);
     slot.late_records.store(0, std::memory_order_relaxed);
     slot.lost_records.store(0, std::memory_order_relaxed);

@@ -11,6 +11,7 @@
 #include <coroscope/detail/location.hpp>
 #include <coroscope/trace/format.hpp>
 
+#include "fault_record.hpp"
 #include "kept_errno.hpp"
 #include "lasting_memory.hpp"
 #include "registry.hpp"
@@ -62,15 +63,24 @@ void define(chunk_store& store, const known_site& entry) noexcept {
                           sizeof entry.body);
 }
 
+string_entry*& bucket_of(std::string_view text) noexcept {
+    std::size_t hash = 14695981039346656037U;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    return string_table[hash % string_buckets];
+}
+
+const string_entry* find_text(std::string_view text) noexcept {
+    for (string_entry* entry = bucket_of(text); entry != nullptr; entry = entry->next) {
+        if (std::string_view(entry->text, entry->size) == text) return entry;
+    }
+    return nullptr;
+}
+
 const string_entry* intern(std::string_view text) noexcept {
     if (text.empty()) return nullptr;
     text = text.substr(0, trace::payload_limit);
-    std::size_t hash = 14695981039346656037U;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-    string_entry*& bucket = string_table[hash % string_buckets];
-    for (string_entry* entry = bucket; entry != nullptr; entry = entry->next) {
-        if (std::string_view(entry->text, entry->size) == text) return entry;
-    }
+    if (const string_entry* known = find_text(text)) return known;
+    string_entry*& bucket = bucket_of(text);
     auto* entry = static_cast<string_entry*>(take_lasting(sizeof(string_entry) + text.size()));
     if (entry == nullptr) return nullptr;
     entry->id = ++last_string;
@@ -120,13 +130,44 @@ std::string_view function_name(std::string_view signature) noexcept {
     return signature;
 }
 
+void register_locked(site& where) noexcept {
+    if (is_registered(where)) return;
+    void* const place = take_lasting(sizeof(known_site));
+    if (place == nullptr) return;
+    auto* entry = ::new (place) known_site{};
+    entry->next = known_sites;
+    entry->id = ++last_site;
+    describe(where, *entry);
+    // Pairs with find_site(), and with a debugger that stops the process here.
+    if (entry->id < directory_slots) directory[entry->id].store(entry, std::memory_order_release);
+    __atomic_store_n(&known_sites, entry, __ATOMIC_RELEASE);
+    for_each_live_store([entry](chunk_store& store) { define(store, *entry); });
+    __atomic_store_n(&where.tag, trace::make_tag(trace::record_kind::scope, entry->id, 0),
+                     __ATOMIC_RELAXED);
+    // pairs with is_registered()
+    __atomic_store_n(&where.duration_limit, site::registered_limit, __ATOMIC_RELEASE);
+}
+
 // Sites by an address, lock-free to look up: open addressing, entries never move or go.
 struct interned {
     std::atomic<const void*> key{nullptr};
     std::atomic<site*> value{nullptr};
 };
 constexpr std::size_t interned_slots = 16384;
+constexpr std::size_t most_interned =
+    interned_slots / 8 * 7;  // what is not there is soon known not to be
 constinit interned interned_table[interned_slots];
+constinit std::atomic<std::size_t> interned_count{0};
+constinit fault_record without_room{"coroscope: the table of places of awaits, coroutines and "
+                                    "operations is full; further ones have "
+                                    "no name in traces"};
+
+// Before anything is made for a place that is not there: nothing of that is ever freed.
+bool has_interned_room() noexcept {
+    if (interned_count.load(std::memory_order_relaxed) < most_interned) return true;
+    without_room.note();
+    return false;
+}
 
 std::size_t slot_of(const void* key, std::size_t probe) noexcept {
     const auto bits = reinterpret_cast<std::uintptr_t>(key);
@@ -144,16 +185,18 @@ site* find_interned(const void* key) noexcept {
     return nullptr;
 }
 
-// Under the lock. False when the table is full: then the place has no site.
-bool put_interned(const void* key, site* value) noexcept {
-    for (std::size_t probe = 0; probe < interned_slots; ++probe) {
+// Under the lock, where there is room: gives the place its site.
+site* put_interned(const void* key, site* value) noexcept {
+    for (std::size_t probe = 0; value != nullptr && probe < interned_slots; ++probe) {
         interned& entry = interned_table[slot_of(key, probe) % interned_slots];
         if (entry.key.load(std::memory_order_relaxed) != nullptr) continue;
+        register_locked(*value);
         entry.value.store(value, std::memory_order_relaxed);
-        entry.key.store(key, std::memory_order_release);
-        return true;
+        entry.key.store(key, std::memory_order_release);  // pairs with find_interned()
+        interned_count.fetch_add(1, std::memory_order_relaxed);
+        return value;
     }
-    return false;
+    return nullptr;
 }
 
 // One location may be an await site and a spawn site: the kind goes into the key's free low bits.
@@ -176,24 +219,6 @@ template <class... Arguments>
 site* make_site(const Arguments&... arguments) noexcept {
     void* place = take_lasting(sizeof(site));
     return place == nullptr ? nullptr : ::new (place) site(arguments...);
-}
-
-void register_locked(site& where) noexcept {
-    if (is_registered(where)) return;
-    void* const place = take_lasting(sizeof(known_site));
-    if (place == nullptr) return;
-    auto* entry = ::new (place) known_site{};
-    entry->next = known_sites;
-    entry->id = ++last_site;
-    describe(where, *entry);
-    // Pairs with find_site(), and with a debugger that stops the process here.
-    if (entry->id < directory_slots) directory[entry->id].store(entry, std::memory_order_release);
-    __atomic_store_n(&known_sites, entry, __ATOMIC_RELEASE);
-    for_each_live_store([entry](chunk_store& store) { define(store, *entry); });
-    __atomic_store_n(&where.tag, trace::make_tag(trace::record_kind::scope, entry->id, 0),
-                     __ATOMIC_RELAXED);
-    // pairs with is_registered()
-    __atomic_store_n(&where.duration_limit, site::registered_limit, __ATOMIC_RELEASE);
 }
 
 }  // namespace
@@ -227,16 +252,15 @@ bool register_site(site& where) noexcept {
 site* intern_location(const void* location, site_kind kind) noexcept {
     const void* key = interned_key(location, kind);
     if (site* found = find_interned(key)) return found;
+    if (!has_interned_room()) return nullptr;
     const addition under_way;
     if (site* found = find_interned(key)) return found;
+    if (!has_interned_room()) return nullptr;
     const std::source_location where = detail::location_at(location);
     const std::string_view name = function_name(where.function_name());
     const char* label =
         kind == site_kind::await ? copy_text("co_await in ", name) : copy_text(name, "");
-    auto* made = make_site(label, where, kind);
-    if (made == nullptr || !put_interned(key, made)) return nullptr;
-    register_locked(*made);
-    return made;
+    return put_interned(key, make_site(label, where, kind));
 }
 
 site* intern_operation(const char* type, const char* operation, const void* location) noexcept {
@@ -247,27 +271,30 @@ site* intern_operation(const char* type, const char* operation, const void* loca
                            spread;
     const void* key = reinterpret_cast<const void*>(mixed | 1);
     if (site* found = find_interned(key)) return found;
+    if (!has_interned_room()) return nullptr;
     const addition under_way;
     if (site* found = find_interned(key)) return found;
+    if (!has_interned_room()) return nullptr;
     const char* label = copy_text(type, *type == '\0' ? "" : ".", operation);
     const std::source_location where =
         location == nullptr ? std::source_location() : detail::location_at(location);
-    auto* made = make_site(label, where, site_kind::operation);
-    if (made == nullptr || !put_interned(key, made)) return nullptr;
-    register_locked(*made);
-    return made;
+    return put_interned(key, make_site(label, where, site_kind::operation));
 }
 
 site* intern_name(std::string_view name) noexcept {
+    if (name.empty()) return nullptr;
     const addition under_way;
-    const string_entry* label = intern(name);
-    if (label == nullptr) return nullptr;
+    name = name.substr(0, trace::payload_limit);
+    const bool room = interned_count.load(std::memory_order_relaxed) < most_interned;
+    const string_entry* label = room ? intern(name) : find_text(name);
+    if (label == nullptr) {
+        if (!room) without_room.note();
+        return nullptr;
+    }
     const void* key = interned_key(label, site_kind::operation);
     if (site* found = find_interned(key)) return found;
-    auto* made = make_site(label->text, std::source_location(), site_kind::operation);
-    if (made == nullptr || !put_interned(key, made)) return nullptr;
-    register_locked(*made);
-    return made;
+    if (!has_interned_room()) return nullptr;
+    return put_interned(key, make_site(label->text, std::source_location(), site_kind::operation));
 }
 
 void define_all_sites(chunk_store& store) noexcept {

@@ -39,7 +39,8 @@ inline bool is_registered(const site& where) noexcept {
 /// Gives the site its id if it has none. Returns false when memory is short.
 bool register_site(site& where) noexcept;
 
-/// The site of a std::source_location (by its address), made on first sight. Null when memory is short.
+/// The site of a std::source_location (by its address), made on first sight. Null when memory is short, or the
+/// table full, which is told of once: nothing is then made for it.
 /// Label: "co_await in F" for awaits; the function's name for coroutines and jobs.
 site* intern_location(const void* location, site_kind kind) noexcept;
 

@@ -13,8 +13,10 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <coroscope/attribute.hpp>
+#include <coroscope/detail/task_state.hpp>
 #include <coroscope/record_function.hpp>
 
 #include <dlfcn.h>
@@ -24,6 +26,7 @@
 #include <unistd.h>
 
 #include "session_steps.hpp"
+#include "support/scale.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
@@ -150,6 +153,34 @@ int keep_errno(arguments) {
     return errno == EDOM ? 0 : 1;
 }
 
+// places COUNT: awaits at so many places in the source, and again; prints how many have a site, and how many KiB the second
+// time took
+int await_at_places(arguments given) {
+    struct place {  // as both standard libraries have it
+        const char* file;
+        const char* function;
+        std::uint32_t line;
+        std::uint32_t column;
+    };
+    const auto count = static_cast<std::uint32_t>(number(given[0]));
+    std::vector<place> places;
+    for (std::uint32_t line = 1; line <= 2 * count; ++line)
+        places.push_back({"file.cpp", "void generated()", line, 1});
+    const profile session;
+    const auto known = [&](std::uint32_t first) {
+        std::size_t with_site = 0;
+        for (std::uint32_t at = first; at < first + count; ++at)
+            with_site += detail::await_site_id(&places[at]) != 0 ? 1U : 0U;
+        return with_site;
+    };
+    const std::size_t at_first = known(0);
+    const std::uint64_t before = resident_bytes();
+    const std::size_t later = known(count);
+    std::printf("%zu %zu %llu\n", at_first, later,
+                static_cast<unsigned long long>((resident_bytes() - before) >> 10));
+    return 0;
+}
+
 int forbid_counter() { return ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV); }
 
 // What runs into the runtime where nothing records, where something does, and where an attribute is carried.
@@ -215,6 +246,7 @@ int main(int, char** argv) {
         {"fill", fill},
         {"unload", unload},
         {"errno", keep_errno},
+        {"places", await_at_places},
         {"counter", do_without_counter},
         {"counter of a thread", do_without_counter_in_a_thread},
     };

@@ -280,6 +280,23 @@ TEST_SUITE("libraries") {
 }
 
 TEST_SUITE("processes") {
+    TEST_CASE("where there is no room for more places in the source, that is said once and takes "
+              "no memory") {
+        const program_end end = run_program({"places", "20000"});
+        CHECK(end.exit_code() == 0);
+        std::istringstream output(end.output);
+        std::string told;
+        REQUIRE(static_cast<bool>(std::getline(output, told)));
+        CHECK(holds(told, "coroscope: the table of places of awaits"));
+        std::size_t known = 0;
+        std::size_t known_later = 0;
+        std::uint64_t kib = 0;
+        REQUIRE(static_cast<bool>(output >> known >> known_later >> kib));
+        CHECK(known > 14'000);
+        CHECK(known_later == 0);
+        if (!sanitized) CHECK(kib < 1024);
+    }
+
     TEST_CASE("a thread's first scope leaves errno as it was where no file can be opened") {
         CHECK(run_program({"errno"}).exit_code() == 0);
     }

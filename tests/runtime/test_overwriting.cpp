@@ -4,6 +4,7 @@
 
 #include <coroscope/attribute.hpp>
 #include <coroscope/context.hpp>
+#include <coroscope/range.hpp>
 #include <coroscope/record_function.hpp>
 
 #include <coroutine>
@@ -178,6 +179,42 @@ TEST_SUITE("overwriting") {
         const analysis::trace trace = load(session.stop());
         CHECK(trace.health.overwritten > 0);
         CHECK(strangers(trace, "work", "acme") == 0);
+    }
+
+    TEST_CASE("a range that began before the ring went round has its label at its end, on whatever "
+              "thread") {
+        profile session(ring());
+        std::optional<record_function> block;
+        block.emplace("long block " + std::to_string(1));
+        range shared("long range " + std::to_string(2));
+        const record_function never("never ends");
+        steps(20'000);
+        block.reset();
+        std::thread([&] {
+            const record_function own("of the other thread");
+            steps(100);
+            shared.end();
+        }).join();
+        steps(100);
+        const analysis::trace trace = load(session.stop());
+        CHECK(trace.health.overwritten > 0);
+        CHECK(count(trace, "long block 1") == 1);
+        CHECK(count(trace, "long range 2") == 1);
+        CHECK(count(trace, "of the other thread") == 1);
+        CHECK(count(trace, "unknown label") == 0);
+        CHECK(trace.health.open_ranges == 0);
+    }
+
+    TEST_CASE("a label that is said again is no range of its own") {
+        profile session(ring(96));
+        for (int number = 0; number < 50; ++number) {
+            const record_function outer("outer");
+            steps(300);
+        }
+        const analysis::trace trace = load(session.stop());
+        CHECK(trace.health.overwritten == 0);
+        CHECK(count(trace, "outer") == 50);
+        CHECK(trace.health.open_ranges == 0);
     }
 
     TEST_CASE("attributes that each request sets anew take no room from the ring") {

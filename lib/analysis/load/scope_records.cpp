@@ -71,7 +71,7 @@ private:
         scope_extra extra;
         extra.position = position;
         if (is_long && (record.value() & coroscope::trace::scope_dynamic) != 0) {
-            extra.name = label_of(stream_.thread, record.id(),
+            extra.name = label_of(stream_.thread, record.id(), clock_.to_ns(record.word(0)),
                                   clock_.to_ns(record.word(0) + record.word(2)));
         } else {
             extra.site = names_.site(record.id());
@@ -110,15 +110,16 @@ private:
 
     void name(other_scope& scope, std::uint32_t id, std::uint32_t flags) {
         if ((flags & coroscope::trace::scope_dynamic) != 0) {
-            scope.name = label_of(scope.thread, id, scope.end_ns);
+            scope.name = label_of(scope.thread, id, scope.start_ns, scope.end_ns);
             return;
         }
         scope.site = names_.site(id);
         scope.name = names_.site_name(scope.site);
     }
 
-    std::uint32_t label_of(std::uint32_t thread, std::uint32_t serial, std::int64_t end_ns) {
-        const std::uint32_t label = texts_.take_label(thread, serial, end_ns);
+    std::uint32_t label_of(std::uint32_t thread, std::uint32_t serial, std::int64_t start_ns,
+                           std::int64_t end_ns) {
+        const std::uint32_t label = texts_.take_label(thread, serial, start_ns, end_ns);
         return label != none ? label : names_.intern("unknown label");
     }
 

@@ -7,8 +7,13 @@ scope_texts::scope_texts(const task_records& records)
     : records_(records), ends_ns_(records.labels.size()) {
     for (std::size_t at = 0; at < records.labels.size(); ++at) {
         const range_label& label = records.labels[at];
+        const auto number = static_cast<std::uint32_t>(at);
+        if (!by_start_.try_emplace(key_of(label.start_ns, label.serial), number).second) {
+            ends_ns_[at] = label.start_ns;  // said again: no range of its own
+            continue;
+        }
         labels_.insert_or_assign(key{label.serial, records.streams[label.stream].thread, none},
-                                 static_cast<std::uint32_t>(at));
+                                 number);
     }
     for (const scope_text& arguments : records.arguments) {
         const key of_scope{arguments.key, arguments.thread, arguments.site};
@@ -22,9 +27,14 @@ scope_texts::scope_texts(const task_records& records)
     }
 }
 
+// Of a label that was said again on another thread the start tells whose it is.
 std::uint32_t scope_texts::take_label(std::uint32_t thread, std::uint32_t serial,
-                                      std::int64_t end_ns) {
-    const std::uint32_t label = find_label(thread, serial);
+                                      std::int64_t start_ns, std::int64_t end_ns) {
+    std::uint32_t label = find_label(thread, serial);
+    if (label == none || records_.labels[label].start_ns != start_ns) {
+        const auto found = by_start_.find(key_of(start_ns, serial));
+        if (found != by_start_.end()) label = found->second;
+    }
     if (label == none) return none;
     ends_ns_[label] = end_ns;
     return records_.labels[label].text;

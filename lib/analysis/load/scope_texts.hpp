@@ -18,8 +18,9 @@ class scope_texts {
 public:
     explicit scope_texts(const task_records& records);
 
-    /// The label with that serial, whose range ended at `end_ns`: index into trace::strings, or none.
-    std::uint32_t take_label(std::uint32_t thread, std::uint32_t serial, std::int64_t end_ns);
+    /// The label with that serial, whose range began and ended at these moments: index into trace::strings, or none.
+    std::uint32_t take_label(std::uint32_t thread, std::uint32_t serial, std::int64_t start_ns,
+                             std::int64_t end_ns);
 
     /// The label with that serial: index into task_records::labels, or none.
     [[nodiscard]] std::uint32_t find_label(std::uint32_t thread, std::uint32_t serial) const;
@@ -58,9 +59,14 @@ private:
         std::uint32_t earlier;  // entry of the same key
     };
 
+    static key key_of(std::int64_t start_ns, std::uint32_t serial) {
+        return {static_cast<std::uint64_t>(start_ns), serial, none};
+    }
+
     const task_records& records_;
     std::vector<optional_ns> ends_ns_;  // by label
     std::unordered_map<key, std::uint32_t, key_hash> labels_;
+    std::unordered_map<key, std::uint32_t, key_hash> by_start_;   // where each was said first
     std::unordered_map<key, std::uint32_t, key_hash> arguments_;  // the latest entry
     std::vector<entry> entries_;
     std::vector<unsigned char> sites_with_arguments_;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kept_labels.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "recorder.hpp"
+
+namespace coroscope::runtime {
+namespace {
+
+constexpr std::uint64_t free_slot = 0;
+constexpr std::uint64_t being_filled = ~std::uint64_t{0};
+constexpr std::size_t probes = 16;  // slots away from home
+
+struct kept_label {
+    std::uint64_t chunk = 0;  // number of the chunk where it stands
+    std::uint32_t size = 0;
+    char text[kept_label_bytes];
+};
+
+struct label_slot {
+    std::atomic<std::uint64_t> key{free_slot};
+    std::atomic<std::uint32_t> session{0};
+    kept_label label{};
+};
+constinit label_slot slots[label_slots];
+
+// A thread's number begins at 1, and no serial has all its bits set beside a thread's.
+std::uint64_t key_of(std::uint64_t mark, std::uint32_t serial) noexcept {
+    return std::uint64_t{trace::mark_thread(mark)} << 32 | serial;
+}
+
+label_slot& slot_near(std::uint64_t key, std::size_t probe) noexcept {
+    const std::uint64_t spread = key * 0x9e37'79b9'7f4a'7c15U >> 40;
+    return slots[(spread + probe) % label_slots];
+}
+
+// Whoever has made a slot its own by that, and no one else, may touch what is in it.
+bool claim(label_slot& slot, std::uint64_t expected) noexcept {
+    return slot.key.load(std::memory_order_relaxed) == expected &&
+           slot.key.compare_exchange_strong(expected, being_filled, std::memory_order_acquire,
+                                            std::memory_order_relaxed);
+}
+
+void put_label(std::uint64_t key, std::uint32_t session, const kept_label& label) noexcept {
+    for (std::size_t probe = 0; probe < probes; ++probe) {
+        label_slot& slot = slot_near(key, probe);
+        if (!claim(slot, free_slot)) continue;
+        slot.session.store(session, std::memory_order_relaxed);
+        slot.label = label;
+        slot.key.store(key, std::memory_order_release);  // pairs with claim()
+        return;
+    }
+}
+
+bool take_label(std::uint64_t key, std::uint32_t session, kept_label& label) noexcept {
+    for (std::size_t probe = 0; probe < probes; ++probe) {
+        label_slot& slot = slot_near(key, probe);
+        if (!claim(slot, key)) continue;
+        const bool found = slot.session.load(std::memory_order_relaxed) == session;
+        if (found) label = slot.label;
+        slot.key.store(free_slot, std::memory_order_release);
+        return found;
+    }
+    return false;
+}
+
+bool overwrites() noexcept { return (detail::load_gate() & detail::gate_task_table) != 0; }
+
+// Precondition: the thread has a chunk.
+std::uint64_t number_of_chunk() noexcept { return this_thread.record->current->chunk->number; }
+
+}  // namespace
+
+void keep_label(const detail::range_start& range, const char* label, std::size_t size) noexcept {
+    if (!overwrites()) return;
+    kept_label kept;
+    kept.chunk = number_of_chunk();
+    kept.size = static_cast<std::uint32_t>(std::min(size, kept_label_bytes));
+    if (kept.size != 0) std::memcpy(kept.text, label, kept.size);
+    put_label(key_of(range.start.mark, range.label), range.session, kept);
+}
+
+void repeat_label(const detail::range_start& range, const detail::scope_start& begun) noexcept {
+    kept_label kept;
+    if (!overwrites() || !take_label(key_of(begun.mark, range.label), range.session, kept)) return;
+    const std::size_t together =
+        trace::record_unit_bytes + trace::padded_payload(kept.size) + long_record_bytes;
+    if (refill_bytes(this_thread, together) != nullptr && number_of_chunk() != kept.chunk)
+        write_text(begun.ticks, record_kind::label, range.label, kept.text, kept.size);
+}
+
+void forget_labels() noexcept {
+    for (label_slot& slot : slots) {
+        const std::uint64_t key =
+            slot.key.load(std::memory_order_acquire);  // pairs with keep_label()
+        if (key == free_slot || key == being_filled) continue;
+        if (find_session(slot.session.load(std::memory_order_relaxed)) != nullptr) continue;
+        if (claim(slot, key)) slot.key.store(free_slot, std::memory_order_release);
+    }
+}
+
+}  // namespace coroscope::runtime
