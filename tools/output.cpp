@@ -35,8 +35,8 @@ std::string_view colour_of(std::string_view line) {
     if (line.empty()) return {};
     if (line.find_first_not_of("-= ") == std::string_view::npos) return dim;
     if (line.starts_with("slowest request: ")) return bold;
-    for (const char* loss :
-         {"Lost records: ", "Damage", "The process ended before", "The trace stopped growing"}) {
+    for (const char* loss : {"Lost records: ", "Damage", "Warnings", "The process ended before",
+                             "The trace stopped growing"}) {
         if (line.starts_with(loss)) return yellow;
     }
     return {};

@@ -2,8 +2,10 @@
 #include <coroscope/analysis/views.hpp>
 
 #include <memory>
+#include <string>
 
 #include "data_command.hpp"
+#include "output.hpp"
 #include "subcommand.hpp"
 
 namespace coroscope::tools {
@@ -12,8 +14,12 @@ namespace {
 int run_ranges(const data_options& asked) {
     const auto loaded = load_trace(asked.file);
     if (!loaded) return exit_failure;
-    return print_listing(analysis::list_device_ranges(*loaded), asked,
-                         analysis::loss_notes(*loaded));
+    const analysis::listing list = analysis::list_device_ranges(*loaded);
+    const std::string notes = analysis::loss_notes(*loaded);
+    if (list.rows.empty() && asked.format == analysis::output_format::text)
+        return print_text(
+            "no range ended with a device's stream; coroscope table shows all ranges\n" + notes);
+    return print_listing(list, asked, notes);
 }
 
 }  // namespace

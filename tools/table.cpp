@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/table.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 #include <variant>
 
 #include <coroscope/analysis/build_tree.hpp>
+#include <fmt/format.h>
 
 #include "data_command.hpp"
 #include "output.hpp"
@@ -59,9 +62,21 @@ analysis::result<std::string> render(const table_command& asked,
     return analysis::table(input, options);
 }
 
-int print_table(const table_command& asked, const analysis::table_input& input) {
+/// "100 of 150 rows", where the limit leaves rows out.
+void note_limit(const table_command& asked, analysis::table_input& input) {
+    const auto rows = std::count_if(input.rows.begin(), input.rows.end(),
+                                    [&asked](const analysis::function_event_avg& row) {
+                                        return !asked.top_level || !row.has_parent;
+                                    });
+    const std::int64_t limit = options_of(asked).row_limit;
+    if (limit >= 0 && limit < rows)
+        input.notes.push_back(fmt::format("{} of {} rows", limit, rows));
+}
+
+int print_table(const table_command& asked, analysis::table_input input) {
+    if (asked.data.format == output_format::text) note_limit(asked, input);
     const auto text = render(asked, input);
-    if (!text) return usage_failure("--sort-by", text.error().message);
+    if (!text) return usage_failure("--sort-by", text.error().message + ", none");
     return asked.data.format == output_format::text ? print_text(*text) : print(*text);
 }
 

@@ -38,9 +38,11 @@ int print_task(const tasks_command& asked, const analysis::trace& loaded) {
         report(asked.data.file, {fmt::format("no task {}", *asked.task)});
         return exit_failure;
     }
+    const analysis::listing awaits = analysis::list_task_awaits(loaded, *found);
+    if (const auto sorted = analysis::arranged(awaits, {.sort_by = asked.data.sort_by}); !sorted)
+        return usage_failure("--sort-by", sorted.error().message);
     switch (asked.data.format) {
-        case output_format::csv:
-            return print_listing(analysis::list_task_awaits(loaded, *found), with_limit(asked), {});
+        case output_format::csv: return print_listing(awaits, with_limit(asked), {});
         case output_format::json: return print(analysis::task_json(loaded, *found));
         case output_format::text: break;
     }

@@ -249,6 +249,34 @@ TEST_CASE("memory timeline: created, changed in place, destroyed, and what was t
     CHECK(actions == "CREATE PREEXISTING DESTROY INCREMENT_VERSION CREATE DESTROY ");
 }
 
+TEST_CASE("memory timeline: thousands of devices are bounded in width, and written in parts") {
+    event_list list;
+    for (int device = 0; device < 2000; ++device) {
+        memory_record record;
+        record.time_ns = device * 1000;
+        record.address = static_cast<std::uint64_t>(device) + 1;
+        record.bytes = 8;
+        record.device = device_kind::cuda;
+        record.device_index = device;
+        list.memory.push_back(record);
+    }
+    build_tree(list);
+    std::string text;
+    std::size_t longest = 0;
+    REQUIRE(export_memory_timeline(list, [&](std::string_view part) {
+                longest = std::max(longest, part.size());
+                text += part;
+                return true;
+            }).has_value());
+    CHECK(longest < 100'000);
+    const json document = parse_json(text);
+    REQUIRE(document[2].elements.size() == 257);
+    CHECK(document[2][256].text == "more devices");
+    CHECK(document[1].elements.size() == 2000);
+    CHECK(document[1][1999][256].integer() == 8 * (2000 - 256));
+    CHECK(document[3][1999][3].text == "more devices");
+}
+
 TEST_CASE("execution graph: ids from 2, parents by id, the root last and its own parent") {
     const json document = parse_json(
         text_of([](const byte_sink& sink) { return export_execution_graph(sample(), sink); }));

@@ -181,6 +181,9 @@ TEST_CASE("a trace that lost records says so under the table, by reason") {
           "#0 task 3 \\x1b[m\n"
           "Damaged chunks, left out: 5\n"
           "Damage found while reading: 1 (first: chunk 3: wrong checksum)\n");
+    input.health = {};
+    input.health.warnings = {"2 events have no end"};
+    CHECK(table(input)->ends_with("\nWarnings while reading: 1 (first: 2 events have no end)\n"));
 }
 
 TEST_CASE("a healthy trace's table says nothing of losses") {

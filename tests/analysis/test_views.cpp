@@ -106,13 +106,28 @@ TEST_CASE("an empty listing still has its headings") {
     CHECK(parse_json(to_json(list)).elements.empty());
 }
 
+TEST_CASE("of a task that is only named as a parent nothing is known") {
+    trace made;
+    made.tasks.resize(2);
+    made.tasks[0].id = 1;
+    made.tasks[1].id = 2;
+    made.tasks[1].parent = 0;
+    made.tasks[1].spawn_ns = 5;
+    CHECK(
+        to_csv(list_task_tree(made)) ==
+        "name,task,parent,depth,state,running_ns,suspended_ns,queued_ns,waiting_ns,wall_ns,place\n"
+        "unknown,1,,0,unknown,,,,,,\n"
+        "unknown,2,1,1,spawned,0,0,0,0,0,\n");
+}
+
 TEST_CASE("a task stands under the one that created it") {
     const listing tree = list_task_tree(three_tasks());
     REQUIRE(tree.rows.size() == 3);
     CHECK(std::get<std::string>(tree.rows[0][0]) == "handle");
-    CHECK(std::get<std::string>(tree.rows[1][0]) == "  query(int)");
+    CHECK(std::get<std::string>(tree.rows[1][0]) == "query(int)");
+    CHECK(to_text(tree).find("\n  query(int) ") != std::string::npos);
     CHECK(std::get<std::string>(tree.rows[2][0]) == "unknown");
-    CHECK(to_csv(tree).find("  query(int),2,1,1,finished,0,0,0,0,0,\n") != std::string::npos);
+    CHECK(to_csv(tree).find("\nquery(int),2,1,1,finished,0,0,0,0,0,\n") != std::string::npos);
     CHECK(to_csv(tree).find(
               "handle,1,,0,finished,400000,11000000,600000,300000,12300000,src/server.cpp:12\n") !=
           std::string::npos);
@@ -242,6 +257,8 @@ TEST_CASE(
     slow_request request;
     request.name = "handle";
     request.instances = 20;
+    request.task = 1;
+    request.start_ns = 1'500'000;
     request.wall_ns = 12'300'000;
     request.time = {400'000, 11'000'000, 600'000, 300'000};
     request_part part;
@@ -253,10 +270,32 @@ TEST_CASE(
     CHECK(slow_request_sentence(three_tasks(), request) ==
           "slowest request: 12.3 ms = 0.4 ms running + 11.0 ms suspended + 0.6 ms queued + 0.3 ms "
           "waiting, "
-          "most of it in db.query at examples/service/store.cpp:42 (handle, one of 20)");
+          "most of it in db.query at examples/service/store.cpp:42 (handle, one of 20; from 1.5 ms "
+          "on, "
+          "coroscope tasks F --task 2)");
     request.parts[0].time.suspended_ns = 5'000'000;
     CHECK(slow_request_sentence(three_tasks(), request)
               .find("waiting, the largest part in db.query at") != std::string::npos);
+}
+
+TEST_CASE("the sentence about the slowest request says queued and running where that took most") {
+    slow_request request;
+    request.name = "handle";
+    request.wall_ns = 1'000'000;
+    request_part part;
+    part.kind = part_kind::await;
+    part.label = "unknown";
+    part.time.queued_ns = 400'000;
+    request.parts = {part};
+    const auto says = [&request](const char* what) {
+        return slow_request_sentence(trace(), request).find(what) != std::string::npos;
+    };
+    request.time = {200'000, 200'000, 600'000, 0};
+    CHECK(says("waiting, most of it queued for a thread (handle, "));
+    request.time = {600'000, 0, 400'000, 0};
+    CHECK(says("waiting, most of it running (handle, "));
+    request.time = {300'000, 400'000, 0, 300'000};
+    CHECK(says("waiting, the largest part in awaits that nobody saw (handle, "));
 }
 
 TEST_CASE("what a trace holds is told with its cost and its losses") {

@@ -130,6 +130,14 @@ class Content(DataTest):
         self.assertEqual(len(task["slices"]), 2)
         self.assertEqual(task["awaits"][0]["suspended_ns"], 30_000)
 
+    def test_a_key_that_one_task_has_not_is_refused_in_every_form(self):
+        for form in ("text", "csv", "json"):
+            done = coroscope("tasks", self.trace, "--task", "3", "--sort-by", "bogus", "--format", form)
+            self.assert_one_error(done, 2, r'--sort-by: cannot sort by "bogus"; one of .*suspended_ns.*')
+
+    def test_a_table_s_unknown_key_is_answered_with_all_there_are(self):
+        self.assert_one_error(coroscope("table", self.trace, "--sort-by", "bogus"), 2, r"--sort-by: .*, wall, none")
+
     def test_info_tells_what_the_trace_holds(self):
         info = self.data("info")
         self.assertEqual(info["process"], "service")
@@ -314,7 +322,17 @@ class Foreign(ToolTest):
         self.trace.write_text(json.dumps(made), encoding="utf-8")
         self.assertEqual(len(self.rows()), 150)
         self.assertEqual(len(self.rows("--limit", "7")), 7)
-        self.assertEqual(coroscope("table", self.trace).stdout.count("op "), 100)
+        text = coroscope("table", self.trace).stdout
+        self.assertEqual(text.count("op "), 100)
+        self.assertTrue(text.endswith("\n100 of 150 rows\n"), text[-200:])
+        self.assertNotIn(" rows", coroscope("table", self.trace, "--limit", "150").stdout)
+        self.assertNotIn(" rows", coroscope("table", self.trace, "--json").stdout)
+
+    def test_what_is_odd_and_no_damage_is_not_called_damage(self):
+        self.trace.write_text(json.dumps([{"ph": "B", "cat": "cpu_op", "name": "open", "pid": 1, "tid": 1, "ts": 1}]))
+        text = coroscope("table", self.trace).stdout
+        self.assertIn("Warnings while reading: 1 (first: 1 events have no end", text)
+        self.assertNotIn("amage", text)
 
     def test_a_kineto_export_reads_back_to_the_same_table(self):
         again = self.folder / "again.json"

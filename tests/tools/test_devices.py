@@ -144,6 +144,7 @@ class Ranges(DevicesTest):
 
     def test_a_trace_without_such_ranges_has_none(self):
         self.assertEqual(self.data("ranges"), [])
+        self.assertEqual(self.text("ranges"), "no range ended with a device's stream; coroscope table shows all ranges\n")
 
 
 class Export(DevicesTest):

@@ -25,7 +25,8 @@ enum class cell_kind : std::uint8_t {
     source,    ///< text whose end matters more than its beginning
     sentence,  ///< text that is not cut
     count,
-    time,  ///< nanoseconds
+    time,     ///< nanoseconds
+    outline,  ///< text that the column "depth" indents, for people only
 };
 
 /// What a row has no figure for, as a root task has no parent. Written "-", empty and null.

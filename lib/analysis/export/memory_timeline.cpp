@@ -86,67 +86,107 @@ private:
             {time_us, memory_action::destroy, -record.bytes, record.bytes, category, steps.size()});
     }
 
+    // Each moment has a figure of every category, which more devices than there are would make a flood.
+    static constexpr std::size_t most_categories = 256;
+    static constexpr std::int32_t more_devices = -2;
+
     std::size_t category_of(const memory_record& record) {
-        const std::string name = record.device == device_kind::cpu
-                                     ? std::string("cpu")
-                                     : fmt::format("cuda:{}", std::max(record.device_index, 0));
-        const auto found = std::find(categories.begin(), categories.end(), name);
-        if (found != categories.end()) return static_cast<std::size_t>(found - categories.begin());
-        categories.push_back(name);
-        return categories.size() - 1;
+        std::int32_t device =
+            record.device == device_kind::cpu ? -1 : std::max(record.device_index, 0);
+        if (categories.size() >= most_categories && !known_.contains(device)) device = more_devices;
+        const auto [known, is_new] = known_.try_emplace(device, categories.size());
+        if (is_new) categories.push_back(name_of_device(device));
+        return known->second;
     }
 
+    static std::string name_of_device(std::int32_t device) {
+        if (device == more_devices) return "more devices";
+        return device < 0 ? std::string("cpu") : fmt::format("cuda:{}", device);
+    }
+
+    std::unordered_map<std::int32_t, std::size_t>
+        known_;  // categories by device; -1: the processor
     std::map<std::pair<std::size_t, std::uint64_t>, std::int64_t> live_;  // bytes by address
     std::int64_t first_us_ = 0;
 };
 
-/// The moments at which something changed, and what was in use from then on.
-void write_sizes(json_writer& json, const memory_history& history) {
-    std::vector<std::int64_t> times;
-    std::vector<std::vector<std::int64_t>> sizes;
-    for (const memory_step& each : history.steps) {
-        if (times.empty() || times.back() != each.time_us) {
-            times.push_back(each.time_us);
-            sizes.push_back(sizes.empty() ? std::vector<std::int64_t>(history.categories.size())
-                                          : sizes.back());
-        }
-        events::add_to(sizes.back()[each.category], each.change);
-    }
-    json.begin_array(json_writer::layout::compact);
-    for (const std::int64_t each : times) json.integer(each);
-    json.end();
-    json.begin_array();
-    for (const auto& row : sizes) {
-        json.begin_array(json_writer::layout::compact);
-        for (const std::int64_t each : row) json.integer(each);
-        json.end();
-    }
-    json.end();
+/// Whether a step is the last at its moment.
+bool is_last(const std::vector<memory_step>& steps, std::size_t at) {
+    return at + 1 == steps.size() || steps[at + 1].time_us != steps[at].time_us;
 }
 
-void write_steps(json_writer& json, const memory_history& history) {
-    json.begin_array();
-    for (const memory_step& each : history.steps) {
-        json.begin_array(json_writer::layout::compact);
-        json.integer(each.time_us).string(name_of(each.action)).integer(each.bytes);
-        json.string(history.categories[each.category]).end();
+class timeline_writer {
+public:
+    timeline_writer(const memory_history& history, const byte_sink& sink)
+        : history_(history), sink_(sink) {}
+
+    written write() {
+        json_.begin_array();
+        write_times();
+        write_sizes();
+        json_.begin_array(json_writer::layout::compact);
+        for (const std::string& each : history_.categories) json_.string(each);
+        json_.end();
+        write_steps();
+        json_.end();
+        if (taken_)
+            return exporting::hand_over(sink_, std::move(json_).take(), history_.steps.size());
+        return failure{"could not be written"};
     }
-    json.end();
-}
+
+private:
+    /// The moments at which something changed.
+    void write_times() {
+        json_.begin_array(json_writer::layout::compact);
+        for (std::size_t at = 0; at < history_.steps.size(); ++at)
+            if (is_last(history_.steps, at)) json_.integer(history_.steps[at].time_us);
+        json_.end();
+    }
+
+    /// What was in use from each of them on.
+    void write_sizes() {
+        std::vector<std::int64_t> sizes(history_.categories.size());
+        json_.begin_array();
+        for (std::size_t at = 0; at < history_.steps.size() && taken_; ++at) {
+            const memory_step& step = history_.steps[at];
+            events::add_to(sizes[step.category], step.change);
+            if (!is_last(history_.steps, at)) continue;
+            json_.begin_array(json_writer::layout::compact);
+            for (const std::int64_t each : sizes) json_.integer(each);
+            json_.end();
+            hand_over_part();
+        }
+        json_.end();
+    }
+
+    void write_steps() {
+        json_.begin_array();
+        for (std::size_t at = 0; at < history_.steps.size() && taken_; ++at) {
+            const memory_step& each = history_.steps[at];
+            json_.begin_array(json_writer::layout::compact);
+            json_.integer(each.time_us).string(name_of(each.action)).integer(each.bytes);
+            json_.string(history_.categories[each.category]).end();
+            hand_over_part();
+        }
+        json_.end();
+    }
+
+    void hand_over_part() {
+        constexpr std::size_t part = std::size_t{1} << 16;
+        if (json_.pending() >= part) taken_ = sink_(json_.take_part());
+    }
+
+    const memory_history& history_;
+    const byte_sink& sink_;
+    json_writer json_;
+    bool taken_ = true;
+};
 
 }  // namespace
 
 written export_memory_timeline(const event_list& events, const byte_sink& sink) {
     const memory_history history(events);
-    json_writer json;
-    json.begin_array();
-    write_sizes(json, history);
-    json.begin_array(json_writer::layout::compact);
-    for (const std::string& each : history.categories) json.string(each);
-    json.end();
-    write_steps(json, history);
-    json.end();
-    return exporting::hand_over(sink, std::move(json).take(), history.steps.size());
+    return timeline_writer(history, sink).write();
 }
 
 written export_memory_timeline(const event_list& events, const std::string& path) {

@@ -79,7 +79,9 @@ std::vector<std::string> health_notes(const trace_health& health) {
         notes.push_back(fmt::format("Damaged chunks, left out: {}", health.damaged_chunks));
     }
     if (!health.warnings.empty()) {
-        notes.push_back(fmt::format("Damage found while reading: {} (first: {})",
+        // Of what is merely odd, as an event without an end, nothing had to be left out.
+        notes.push_back(fmt::format("{} while reading: {} (first: {})",
+                                    health.damaged_chunks != 0 ? "Damage found" : "Warnings",
                                     health.warnings.size(), printable(health.warnings.front())));
     }
     return notes;

@@ -4,11 +4,13 @@
 // Writes JSON text: commas, indentation and escapes are its business, so that a view only says
 // what it holds. Two spaces per level; a row that is opened as `compact` stays on one line.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace coroscope::analysis::render {
@@ -50,7 +52,11 @@ public:
         return value ? member(name, *value) : key(name).null();
     }
 
-    /// The text, ended by a newline. Everything that was opened must have been ended.
+    /// What was written since the last time. A long document is handed over in parts.
+    [[nodiscard]] std::string take_part() { return std::exchange(out_, {}); }
+    [[nodiscard]] std::size_t pending() const noexcept { return out_.size(); }
+
+    /// The rest of the text, ended by a newline. Everything that was opened must have been ended.
     [[nodiscard]] std::string take() &&;
 
 private:

@@ -23,7 +23,8 @@ using render::text_column;
 using render::text_table;
 
 bool is_text(cell_kind kind) {
-    return kind == cell_kind::text || kind == cell_kind::source || kind == cell_kind::sentence;
+    return kind == cell_kind::text || kind == cell_kind::source || kind == cell_kind::sentence ||
+           kind == cell_kind::outline;
 }
 
 /// Unknown sorts behind everything known.
@@ -68,12 +69,35 @@ std::string text_of(const listing_cell& cell, cell_kind kind, const listing_opti
     return number ? text_of(*number, kind, options) : "unknown";
 }
 
+/// Two spaces a level, of which the first sixteen are shown.
+std::size_t indent_of(const listing& list, const std::vector<listing_cell>& row) {
+    const auto depth = std::find_if(list.columns.begin(), list.columns.end(),
+                                    [](const listing_column& each) { return each.key == "depth"; });
+    if (depth == list.columns.end()) return 0;
+    const auto* levels =
+        std::get_if<optional_ns>(&row[static_cast<std::size_t>(depth - list.columns.begin())]);
+    constexpr std::int64_t deepest = 16;
+    return levels == nullptr ? 0
+                             : 2 * static_cast<std::size_t>(
+                                       std::clamp(levels->value_or(0), std::int64_t{0}, deepest));
+}
+
+/// The cell of a column of kind outline.
+std::string outlined(const listing& list, const std::vector<listing_cell>& row, std::size_t column,
+                     const listing_options& options) {
+    const std::string indent(indent_of(list, row), ' ');
+    const std::string name = text_of(row[column], cell_kind::sentence, options);
+    return render::cut_name(indent + name, options.max_text_column_width);
+}
+
 std::vector<std::string> column_texts(const listing& list, std::size_t column,
                                       const listing_options& options) {
     std::vector<std::string> texts;
     texts.reserve(list.rows.size());
+    const cell_kind kind = list.columns[column].kind;
     for (const auto& row : list.rows)
-        texts.push_back(text_of(row[column], list.columns[column].kind, options));
+        texts.push_back(kind == cell_kind::outline ? outlined(list, row, column, options)
+                                                   : text_of(row[column], kind, options));
     return texts;
 }
 

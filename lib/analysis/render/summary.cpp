@@ -75,6 +75,29 @@ std::string part_text(const trace& loaded, const request_part& part) {
     return part.kind == part_kind::self ? "running " + where : where;
 }
 
+bool is_unseen(const request_part& part) {
+    return part.kind == part_kind::await && part.site == none;
+}
+
+/// What took most of it. That no thread was free says more than the await after which none was.
+std::string cause_text(const trace& loaded, const slow_request& request) {
+    const std::int64_t half = request.wall_ns / 2;
+    if (request.time.queued_ns > half) return ", most of it queued for a thread";
+    if (request.parts.empty()) return {};
+    const request_part& largest = request.parts.front();
+    const bool most = largest.wall_ns() > half;
+    if (!most && request.time.running_ns > half) return ", most of it running";
+    const std::string share = most ? "most of it in" : "the largest part in";
+    if (is_unseen(largest)) return fmt::format(", {} awaits that nobody saw", share);
+    return fmt::format(", {} {}", share, part_text(loaded, largest));
+}
+
+/// How to see more of it.
+std::string task_text_of(const trace& loaded, const slow_request& request) {
+    if (request.task >= loaded.tasks.size()) return {};
+    return fmt::format(", coroscope tasks F --task {}", loaded.tasks[request.task].id);
+}
+
 }  // namespace
 
 std::string slow_request_sentence(const trace& loaded, const slow_request& request) {
@@ -84,14 +107,9 @@ std::string slow_request_sentence(const trace& loaded, const slow_request& reque
         fmt::format("slowest request: {} = {} running + {} suspended + {} queued + {} waiting",
                     span(wall), span(request.time.running_ns), span(request.time.suspended_ns),
                     span(request.time.queued_ns), span(request.time.waiting_ns));
-    if (!request.parts.empty()) {
-        const request_part& largest = request.parts.front();
-        const bool most = largest.wall_ns() > wall / 2;
-        text += fmt::format(", {} {}", most ? "most of it in" : "the largest part in",
-                            part_text(loaded, largest));
-    }
-    return fmt::format("{} ({}, one of {})", text, render::printable(request.name),
-                       request.instances);
+    return fmt::format("{}{} ({}, one of {}; from {} on{})", text, cause_text(loaded, request),
+                       render::printable(request.name), request.instances,
+                       format_span(request.start_ns), task_text_of(loaded, request));
 }
 
 std::string summary(const trace& loaded, const summary_options& options) {
