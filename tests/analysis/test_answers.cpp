@@ -149,6 +149,51 @@ TEST_CASE(
     CHECK(rows[1].count == 2);
 }
 
+TEST_CASE("sums that no figure holds stay at the largest that it does") {
+    constexpr std::int64_t most = 9'223'372'036'854'775'807;
+    constexpr std::int64_t half = std::int64_t{1} << 62;
+    analysis::trace loaded;
+    loaded.strings = {"scope"};
+    loaded.sites.resize(1);
+    loaded.sites[0].label = "site";
+    loaded.threads.resize(1);
+    loaded.duration_ns = half;
+    for (std::uint32_t at = 0; at < 3; ++at) {
+        analysis::event& scope = loaded.events.emplace_back();
+        scope.end_ns = scope.self_running_ns = half;
+        scope.name = scope.site = 0;
+        analysis::task_info& one = loaded.tasks.emplace_back();
+        one.spawn_site = 0;
+        one.first_wake_ns = 0;
+        one.end_ns = half;
+        one.state = analysis::task_state::finished;
+        one.time = {0, half / 2, half / 4, half / 4};
+        one.spawn_to_wake_ns = half;
+        one.awaits = analysis::index_range(at, 1);
+        analysis::await_info& waited = loaded.awaits.emplace_back();
+        waited.task = at;
+        waited.site = 0;
+        waited.wake_ns = waited.resume_ns = half;
+    }
+    const auto rows = analysis::key_averages(loaded);
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].wall_ns == most);
+    CHECK(rows[0].cpu_time_total_ns == most);
+    CHECK(analysis::total_average(loaded).self_cpu_time_total_ns == most);
+    const auto tasks = analysis::task_statistics(loaded);
+    REQUIRE(tasks.size() == 1);
+    CHECK(tasks[0].wall_ns() == most);
+    CHECK(tasks[0].spawn_to_wake_ns == most);
+    const auto awaits = analysis::await_statistics(loaded);
+    REQUIRE(awaits.size() == 1);
+    CHECK(awaits[0].times.suspended_ns == most);
+    CHECK(awaits[0].times.total_ns() == most);
+    CHECK(analysis::await_chains(loaded)[0].times.total_ns() == most);
+    const auto slowest = analysis::slowest_request(loaded);
+    REQUIRE(slowest);
+    CHECK(slowest->wall_ns == half);
+}
+
 TEST_CASE("run-time labels of one text share a row") {
     trace_builder built;
     built.on(1)

@@ -150,6 +150,22 @@ TEST_CASE("values of the wrong type are named with their event") {
     CHECK(failure_of("").starts_with("is empty"));
 }
 
+TEST_CASE("events that reach further than times can be compared are cut there, and counted") {
+    const event_list list = events_of_text(trace_of(complete("far", "5000000000000000.000", "5") +
+                                                    ",\n" + complete("near", "1", "2")));
+    REQUIRE(list.health.warnings.size() == 1);
+    CHECK(list.health.warnings[0] ==
+          "1 events reach further than 146 years from the zero of their clock, and are cut there");
+    CHECK(rows_of(list) == "near[1000,3000] far[4611686018427387903,4611686018427387903]");
+}
+
+TEST_CASE("a trace that spans more than 64 bits hold lasts as long as they do") {
+    const event_list list =
+        events_of_text(trace_of(complete("first", "-9000000000000000", "1") + ",\n" +
+                                complete("last", "9100000000000000", "1")));
+    CHECK(list.duration_ns == 9'223'372'036'854'775'807);
+}
+
 TEST_CASE("a trace that was cut keeps its events, and says how many there are") {
     const std::string events = complete("a", "1", "1") + "," + complete("b", "2", "1");
     for (const std::string& text :

@@ -28,7 +28,9 @@ struct await_times {
     optional_ns
         device_queued_ns{};  ///< and: they ran nothing, and kernels were queued; none: not known
 
-    [[nodiscard]] std::int64_t total_ns() const { return suspended_ns + queued_ns + waiting_ns; }
+    [[nodiscard]] std::int64_t total_ns() const {
+        return saturated_sum(saturated_sum(suspended_ns, queued_ns), waiting_ns);
+    }
 };
 
 /// How one await's time divides. One that was never resumed reaches to its task's end, else the session's.

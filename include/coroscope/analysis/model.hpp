@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <coroscope/analysis/index_range.hpp>
+#include <coroscope/analysis/saturated.hpp>
 #include <coroscope/detail/export.hpp>
 #include <coroscope/trace/format.hpp>
 
@@ -54,7 +55,15 @@ struct time_split {
     std::int64_t queued_ns = 0;
     std::int64_t waiting_ns = 0;  ///< suspend to resume where nobody saw the wake
     [[nodiscard]] std::int64_t wall_ns() const {
-        return running_ns + suspended_ns + queued_ns + waiting_ns;
+        return saturated_sum(saturated_sum(running_ns, suspended_ns),
+                             saturated_sum(queued_ns, waiting_ns));
+    }
+    /// Adds each part to the same part; none leaves the range.
+    void add(const time_split& added) {
+        add_to(running_ns, added.running_ns);
+        add_to(suspended_ns, added.suspended_ns);
+        add_to(queued_ns, added.queued_ns);
+        add_to(waiting_ns, added.waiting_ns);
     }
 };
 

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "../events/attribute_values.hpp"
-#include "../events/saturated.hpp"
 #include "device_times.hpp"
 
 namespace coroscope::analysis {
@@ -18,25 +17,25 @@ void add(function_event_avg& sum, const event& added, const trace& loaded) {
     const std::int64_t wall_ns = added.end_ns - added.start_ns;
     sum.min_wall_ns = sum.count == 0 ? wall_ns : std::min(sum.min_wall_ns, wall_ns);
     sum.max_wall_ns = std::max(sum.max_wall_ns, wall_ns);
-    sum.wall_ns += wall_ns;
+    add_to(sum.wall_ns, wall_ns);
     ++sum.count;
-    sum.self_cpu_time_total_ns += added.self_running_ns;
+    add_to(sum.self_cpu_time_total_ns, added.self_running_ns);
     sum.in_frame_count += (added.flags & event_in_frame) != 0 ? 1 : 0;
     sum.unknown_count += (added.flags & event_suspension_unknown) != 0 ? 1 : 0;
     if (added.detail == none) [[likely]] {
-        sum.cpu_time_total_ns += wall_ns;
+        add_to(sum.cpu_time_total_ns, wall_ns);
         return;
     }
     const time_split& time = loaded.details[added.detail].time;
-    sum.cpu_time_total_ns += time.running_ns;
-    sum.suspended_ns += time.suspended_ns;
-    sum.queued_ns += time.queued_ns;
-    sum.waiting_ns += time.waiting_ns;
+    add_to(sum.cpu_time_total_ns, time.running_ns);
+    add_to(sum.suspended_ns, time.suspended_ns);
+    add_to(sum.queued_ns, time.queued_ns);
+    add_to(sum.waiting_ns, time.waiting_ns);
 }
 
 void add(function_event_avg& sum, const device_times& devices, std::size_t added) {
-    events::add_to(sum.device_time_total_ns, devices.total_ns(added));
-    events::add_to(sum.self_device_time_total_ns, devices.own_ns(added));
+    add_to(sum.device_time_total_ns, devices.total_ns(added));
+    add_to(sum.self_device_time_total_ns, devices.own_ns(added));
 }
 
 struct row_key {

@@ -13,8 +13,9 @@ namespace {
 void add(await_times& sum, const device_share& share) {
     if (share.waits == 0) return;
     ++sum.device_waits;
-    sum.device_ns += share.covered_ns;
-    if (share.queued_ns) sum.device_queued_ns = sum.device_queued_ns.value_or(0) + *share.queued_ns;
+    add_to(sum.device_ns, share.covered_ns);
+    if (share.queued_ns)
+        sum.device_queued_ns = saturated_sum(sum.device_queued_ns.value_or(0), *share.queued_ns);
 }
 
 /// The waits for streams of each site, by its place among the statistics.
@@ -33,9 +34,9 @@ void add(await_times& sum, const await_info& await, const time_split& time) {
     ++sum.count;
     sum.unknown_wakes += await.wake_ns ? 0 : 1;
     sum.unfinished += await.resume_ns ? 0 : 1;
-    sum.suspended_ns += time.suspended_ns;
-    sum.queued_ns += time.queued_ns;
-    sum.waiting_ns += time.waiting_ns;
+    add_to(sum.suspended_ns, time.suspended_ns);
+    add_to(sum.queued_ns, time.queued_ns);
+    add_to(sum.waiting_ns, time.waiting_ns);
 }
 
 template <class Entry>

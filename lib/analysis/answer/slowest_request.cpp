@@ -16,13 +16,6 @@ namespace {
 // A function that lasts longer than this share of the session is a loop that serves requests.
 constexpr std::int64_t loop_share = 10;
 
-void add(time_split& sum, const time_split& added) {
-    sum.running_ns += added.running_ns;
-    sum.suspended_ns += added.suspended_ns;
-    sum.queued_ns += added.queued_ns;
-    sum.waiting_ns += added.waiting_ns;
-}
-
 bool ended_well(const event& scope) {
     return (scope.flags & (event_abandoned | event_clipped | event_open | event_suspension_unknown |
                            event_await)) == 0;
@@ -64,7 +57,7 @@ std::uint32_t request_site(const trace& loaded) {
     for (const event& scope : loaded.events) {
         if (!eligible(scope)) continue;
         ++candidates[scope.site].instances;
-        candidates[scope.site].wall_ns += scope.end_ns - scope.start_ns;
+        add_to(candidates[scope.site].wall_ns, scope.end_ns - scope.start_ns);
         for (std::uint32_t outer = scope.parent; outer != none; outer = loaded.events[outer].parent)
             if (eligible(loaded.events[outer]))
                 ++candidates[loaded.events[outer].site].inside[scope.site];
@@ -90,7 +83,7 @@ public:
     void add_await(const await_info& await) {
         request_part& part = part_of(part_kind::await, site_title(loaded_, await.site), await.site);
         ++part.count;
-        add(part.time, split_of(loaded_, await));
+        part.time.add(split_of(loaded_, await));
     }
 
     void add_scope(const event& scope) {
@@ -99,13 +92,13 @@ public:
                                             : loaded_.details[scope.detail].time.running_ns;
         request_part& part = part_of(part_kind::scope, loaded_.strings[scope.name], scope.site);
         ++part.count;
-        part.time.running_ns += running_ns;
+        add_to(part.time.running_ns, running_ns);
     }
 
     // What no child explains: running is the request's own, and the rest was waited where nobody saw.
     std::vector<request_part> finish(const slow_request& request) {
         time_split explained;
-        for (const auto& [key, part] : parts_) add(explained, part.time);
+        for (const auto& [key, part] : parts_) explained.add(part.time);
         const auto rest = [](std::int64_t all_ns, std::int64_t known_ns) {
             return std::max<std::int64_t>(0, all_ns - known_ns);
         };
@@ -121,7 +114,7 @@ public:
         if (unseen.wall_ns() != 0) {
             request_part& part = part_of(part_kind::await, "unknown", none);
             ++part.count;
-            add(part.time, unseen);
+            part.time.add(unseen);
         }
         std::vector<request_part> found;
         for (auto& [key, part] : parts_) found.push_back(std::move(part));

@@ -20,13 +20,10 @@ void add(task_site_statistics& sum, const task_info& task) {
     ++sum.states[static_cast<std::size_t>(task.state)];
     sum.with_losses += task.losses ? 1 : 0;
     sum.older += task.older_than_session ? 1 : 0;
-    sum.time.running_ns += task.time.running_ns;
-    sum.time.suspended_ns += task.time.suspended_ns;
-    sum.time.queued_ns += task.time.queued_ns;
-    sum.time.waiting_ns += task.time.waiting_ns;
+    sum.time.add(task.time);
     if (!task.spawn_to_wake_ns) return;
     ++sum.spawn_to_wake_count;
-    sum.spawn_to_wake_ns += *task.spawn_to_wake_ns;
+    add_to(sum.spawn_to_wake_ns, *task.spawn_to_wake_ns);
 }
 
 }  // namespace
@@ -41,7 +38,8 @@ std::vector<task_site_statistics> task_statistics(const trace& loaded) {
         sites[site].site = task.spawn_site;
         add(sites[site], task);
         if (!device_times.empty())
-            sites[site].device_ns = sites[site].device_ns.value_or(0) + device_times[index];
+            sites[site].device_ns =
+                saturated_sum(sites[site].device_ns.value_or(0), device_times[index]);
         if (seen_whole(task)) walls[site].push_back(task.time.wall_ns());
     }
     for (std::size_t site = 0; site < sites.size(); ++site) {

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "saturated.hpp"
+
 namespace coroscope::analysis {
 namespace {
 
@@ -15,7 +17,7 @@ public:
     adder(event_list& all, const event_list& more)
         : all_(all),
           more_(more),
-          shift_ns_(more.base_realtime_ns - all.base_realtime_ns),
+          shift_ns_(saturated_difference(more.base_realtime_ns, all.base_realtime_ns)),
           first_row_(index_of(all.rows.size())),
           first_extra_(index_of(all.extras.size())),
           first_sums_(index_of(all.sums.size())),
@@ -36,8 +38,8 @@ public:
     void add_rows() {
         all_.rows.reserve(all_.rows.size() + more_.rows.size());
         for (event_row row : more_.rows) {
-            row.start_ns += shift_ns_;
-            row.end_ns += shift_ns_;
+            row.start_ns = shifted(row.start_ns);
+            row.end_ns = shifted(row.end_ns);
             row.name = text(row.name);
             row.category = text(row.category);
             row.thread = lane(row.thread);
@@ -63,12 +65,12 @@ public:
 
     void add_beside() {
         for (memory_record each : more_.memory) {
-            each.time_ns += shift_ns_;
+            each.time_ns = shifted(each.time_ns);
             each.thread = lane(each.thread);
             all_.memory.push_back(each);
         }
         for (event_flow each : more_.flows) {
-            each.time_ns += shift_ns_;
+            each.time_ns = shifted(each.time_ns);
             each.category = text(each.category);
             each.thread = lane(each.thread);
             all_.flows.push_back(each);
@@ -78,6 +80,10 @@ public:
     [[nodiscard]] std::int64_t shift_ns() const { return shift_ns_; }
 
 private:
+    [[nodiscard]] std::int64_t shifted(std::int64_t time_ns) const {
+        return events::bounded(saturated_sum(time_ns, shift_ns_));
+    }
+
     static std::uint32_t index_of(std::size_t size) {
         if (size >= none) throw std::length_error("more events than indices");
         return static_cast<std::uint32_t>(size);

@@ -2,6 +2,8 @@
 #include <coroscope/analysis/build_tree.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 
 #include "saturated.hpp"
 #include "tree_steps.hpp"
@@ -24,13 +26,20 @@ bool takes_part(const event_row& row, bool every) noexcept {
 }
 
 void prepare_rows(event_list& list) {
+    std::size_t cut = 0;
     for (event_row& row : list.rows) {
-        row.start_ns = bounded(row.start_ns);
-        row.end_ns = bounded(row.end_ns);
+        const std::int64_t start_ns = bounded(row.start_ns), end_ns = bounded(row.end_ns);
+        cut += start_ns != row.start_ns || end_ns != row.end_ns ? 1 : 0;
+        row.start_ns = start_ns;
+        row.end_ns = end_ns;
         if (row.extra == none) continue;
         const std::uint32_t end_thread = list.extras[row.extra].end_thread;
         if (end_thread != none && end_thread != row.thread) row.flags |= row_async;
     }
+    if (cut != 0)
+        list.health.warnings.push_back(
+            std::to_string(cut) + " events reach further than 146 years from the zero of their "
+                                  "clock, and are cut there");
 }
 
 void sum_children(event_list& list) {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sums that stay at the end of the range instead of leaving it: a file may hold any number.
+// The figures that a file may hold, and sums of them that stay at the end of the range.
 
 #include <algorithm>
 #include <cstdint>
 
+#include <coroscope/analysis/saturated.hpp>
+
 namespace coroscope::analysis::events {
+
+using analysis::add_to;
+using analysis::saturated_difference;
+using analysis::saturated_sum;
 
 /// Times and sizes beyond it are taken as it; between two of them lies no more than 64 bits hold.
 inline constexpr std::int64_t largest_figure = (std::int64_t{1} << 62) - 1;
@@ -14,20 +20,5 @@ inline constexpr std::int64_t largest_figure = (std::int64_t{1} << 62) - 1;
 [[nodiscard]] constexpr std::int64_t bounded(std::int64_t figure) {
     return std::clamp(figure, -largest_figure, largest_figure);
 }
-
-[[nodiscard]] constexpr std::int64_t saturated_sum(std::int64_t one, std::int64_t other) {
-    std::int64_t sum = 0;
-    if (__builtin_add_overflow(one, other, &sum)) return other < 0 ? INT64_MIN : INT64_MAX;
-    return sum;
-}
-
-[[nodiscard]] constexpr std::int64_t saturated_difference(std::int64_t one, std::int64_t other) {
-    std::int64_t difference = 0;
-    if (__builtin_sub_overflow(one, other, &difference)) return other < 0 ? INT64_MAX : INT64_MIN;
-    return difference;
-}
-
-/// Adds to a sum.
-constexpr void add_to(std::int64_t& sum, std::int64_t added) { sum = saturated_sum(sum, added); }
 
 }  // namespace coroscope::analysis::events

@@ -191,7 +191,7 @@ bool chrome_events::read_time(const chrome_fields& event, std::int64_t& into) {
 void chrome_events::finish() {
     std::vector<std::uint32_t> rows = open_.left();
     rows.insert(rows.end(), without_duration_.begin(), without_duration_.end());
-    if (last_ns_ >= first_ns_) list_.duration_ns = last_ns_ - first_ns_;
+    if (last_ns_ >= first_ns_) list_.duration_ns = saturated_difference(last_ns_, first_ns_);
     warn(rows.size(), " events have no end: each is taken to last as long as what encloses it");
     warn(ends_without_beginning_, " ends of events have no beginning, and are left out");
     warn(negative_durations_, " events have a negative duration, which is taken as 0");

@@ -313,7 +313,7 @@ void nsight_reader::finish() {
         first_ns = std::min(first_ns, row.start_ns);
         last_ns = std::max(last_ns, row.end_ns);
     }
-    if (last_ns >= first_ns) list_.duration_ns = last_ns - first_ns;
+    if (last_ns >= first_ns) list_.duration_ns = saturated_difference(last_ns, first_ns);
     for (const std::uint32_t each : unfinished_) {
         list_.rows[each].end_ns = last_ns;
         list_.rows[each].flags |= row_unfinished;

@@ -214,7 +214,8 @@ result<event_list> nvprof_events(sqlite_database& database) {
         row.thread = list.lane("0", "0");
         last_ns = std::max(last_ns, event.end_ns);
     }
-    if (!trace->events.empty()) list.duration_ns = last_ns - trace->events.front().start_ns;
+    if (!trace->events.empty())
+        list.duration_ns = saturated_difference(last_ns, trace->events.front().start_ns);
     add_kernels(list, trace->events);
     if (trace->kernels_outside != 0)
         list.health.warnings.push_back(
