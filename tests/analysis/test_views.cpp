@@ -118,6 +118,14 @@ TEST_CASE("of a task that is only named as a parent nothing is known") {
         "name,task,parent,depth,state,running_ns,suspended_ns,queued_ns,waiting_ns,wall_ns,place\n"
         "unknown,1,,0,unknown,,,,,,\n"
         "unknown,2,1,1,spawned,0,0,0,0,0,\n");
+    const json story = parse_json(task_json(made, 0));
+    CHECK(story["state"].text == "unknown");
+    CHECK(story["running_ns"].is == json::kind::null);
+    CHECK(story["wall_ns"].is == json::kind::null);
+    CHECK(task_text(made, 0).find("\nWall        unknown\n") != std::string::npos);
+    made.tasks.resize(1);
+    CHECK(to_csv(list_task_sites(made, task_statistics(made)))
+              .ends_with("\nunknown,1,,,,,,,,,,,1 unknown,\n"));
 }
 
 TEST_CASE("a task stands under the one that created it") {

@@ -45,8 +45,9 @@ using written = result<std::uint64_t>;
                                                   const std::string& path);
 
 /// [times, sizes, categories, actions]: moments in whole microseconds; at each, bytes in use per category; their
-/// names (devices; "more devices" for those beyond the 256th); and each step as [time, action, bytes, category], the action one of PREEXISTING
-/// (released though nobody saw it allocated), CREATE, INCREMENT_VERSION (allocated again in place) and DESTROY.
+/// names (devices; "more devices" for those beyond the 256th); and each step as [time, action, bytes, category],
+/// the action one of PREEXISTING (released though nobody saw it allocated), CREATE, INCREMENT_VERSION (allocated
+/// again in place) and DESTROY.
 [[nodiscard]] COROSCOPE_API written export_memory_timeline(const event_list& events,
                                                            const byte_sink& sink);
 [[nodiscard]] COROSCOPE_API written export_memory_timeline(const event_list& events,

@@ -48,4 +48,15 @@ void append_wait(std::vector<listing_cell>& cells, const Sums& sums) {
     cells.emplace_back(optional_ns(sums.waiting_ns));
 }
 
+/// The cells "running", those three, and "wall"; all unknown where nothing is known.
+inline void append_times(std::vector<listing_cell>& cells, const time_split& time, bool known) {
+    if (!known) {
+        cells.resize(cells.size() + 5, optional_ns());
+        return;
+    }
+    cells.emplace_back(optional_ns(time.running_ns));
+    append_wait(cells, time);
+    cells.emplace_back(optional_ns(time.wall_ns()));
+}
+
 }  // namespace coroscope::analysis::render

@@ -36,6 +36,12 @@ std::string states_text(const task_site_statistics& each) {
     return text;
 }
 
+/// Whether none of them was seen: each is another's parent, and nothing more.
+bool are_named_only(const task_site_statistics& each) {
+    return each.site == none && each.in_state(task_state::spawned) == each.count &&
+           each.wall_ns() == 0 && each.wall.count == 0;
+}
+
 /// Percentiles speak of tasks that ended; where none did, they are unknown.
 optional_ns of_ended(const percentiles& of, std::int64_t value) {
     return of.count != 0 ? optional_ns(value) : std::nullopt;
@@ -100,12 +106,11 @@ listing list_task_sites(const trace& loaded, const std::vector<task_site_statist
              {each.wall.p50_ns, each.wall.p90_ns, each.wall.p99_ns, each.wall.max_ns}) {
             cells.emplace_back(of_ended(each.wall, value));
         }
-        cells.emplace_back(optional_ns(each.time.running_ns));
-        render::append_wait(cells, each.time);
-        cells.emplace_back(optional_ns(each.wall_ns()));
+        render::append_times(cells, each.time, !are_named_only(each));
         cells.emplace_back(each.spawn_to_wake_count != 0 ? optional_ns(each.spawn_to_wake_ns)
                                                          : std::nullopt);
-        cells.emplace_back(states_text(each));
+        cells.emplace_back(are_named_only(each) ? fmt::format("{} unknown", each.count)
+                                                : states_text(each));
         cells.emplace_back(site_place(loaded, each.site));
         if (devices) cells.emplace_back(each.device_ns);
         list.rows.push_back(std::move(cells));

@@ -70,15 +70,8 @@ private:
     std::vector<step> steps_;
 };
 
-/// Nothing is there of it but its id, as another task's parent.
-bool is_named_only(const task_info& task) {
-    return task.state == task_state::spawned && !task.spawn_ns && !task.first_wake_ns &&
-           task.spawn_site == none && task.slices.empty() && task.awaits.empty();
-}
-
 row tree_row(const trace& loaded, const tree_walk::step& step) {
     const task_info& task = loaded.tasks[step.task];
-    const bool known = !is_named_only(task);
     row cells{render::site_name(loaded, task.spawn_site), optional_ns(task.id)};
     if (task.parent < loaded.tasks.size()) {
         cells.emplace_back(optional_ns(loaded.tasks[task.parent].id));
@@ -86,16 +79,8 @@ row tree_row(const trace& loaded, const tree_walk::step& step) {
         cells.emplace_back(not_applicable());
     }
     cells.emplace_back(optional_ns(step.depth));
-    cells.emplace_back(known ? std::string(render::state_name(task.state)) +
-                                   (task.losses ? " (losses)" : "")
-                             : std::string("unknown"));
-    if (known) {
-        cells.emplace_back(optional_ns(task.time.running_ns));
-        render::append_wait(cells, task.time);
-        cells.emplace_back(optional_ns(task.time.wall_ns()));
-    } else {
-        cells.resize(cells.size() + 5, optional_ns());
-    }
+    cells.emplace_back(std::string(render::state_of(task)) + (task.losses ? " (losses)" : ""));
+    render::append_times(cells, task.time, !render::is_named_only(task));
     cells.emplace_back(render::site_place(loaded, task.spawn_site));
     return cells;
 }

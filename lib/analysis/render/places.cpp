@@ -63,4 +63,13 @@ std::string_view state_name(task_state state) noexcept {
     return "unknown";
 }
 
+bool is_named_only(const task_info& task) noexcept {
+    return task.state == task_state::spawned && !task.spawn_ns && !task.first_wake_ns &&
+           task.spawn_site == none && task.slices.empty() && task.awaits.empty();
+}
+
+std::string_view state_of(const task_info& task) noexcept {
+    return is_named_only(task) ? "unknown" : state_name(task.state);
+}
+
 }  // namespace coroscope::analysis::render

@@ -35,4 +35,10 @@ namespace coroscope::analysis::render {
 
 [[nodiscard]] std::string_view state_name(task_state state) noexcept;
 
+/// Whether the trace has nothing of a task but its id, as another's parent or awaiter.
+[[nodiscard]] bool is_named_only(const task_info& task) noexcept;
+
+/// Unknown for such a task.
+[[nodiscard]] std::string_view state_of(const task_info& task) noexcept;
+
 }  // namespace coroscope::analysis::render

@@ -77,14 +77,15 @@ std::string task_text(const trace& loaded, std::uint32_t index, const listing_op
     line("Task", other_task(loaded, index));
     line("Kind", kind_of(task));
     line("Spawned at", place.empty() ? "unknown" : render::printable(place));
-    line("State", render::state_name(task.state));
+    const bool known = !render::is_named_only(task);
+    line("State", render::state_of(task));
     line("Parent", other_task(loaded, task.parent));
     line("Awaiter", other_task(loaded, task.awaiter));
     line("Spawned",
          task.older_than_session ? "before the session" : moment(task.spawn_ns, options));
     line("First wake", moment(task.first_wake_ns, options));
-    line("Ended", task.end_ns ? moment(task.end_ns, options) : "not within the session");
-    line("Wall", split_line(task.time));
+    line("Ended", task.end_ns || !known ? moment(task.end_ns, options) : "not within the session");
+    line("Wall", known ? split_line(task.time) : "unknown");
     if (const device_work work = work_of_task(loaded, index); !work.empty())
         line("On devices", render::work_text(loaded, work));
     if (task.losses) line("Losses", "records of it were lost; gaps count as waiting");
@@ -99,17 +100,20 @@ std::string task_json(const trace& loaded, std::uint32_t index) {
     json.begin_object();
     json.member("task", task.id).member("name", render::site_name(loaded, task.spawn_site));
     json.member("place", render::site_place(loaded, task.spawn_site));
-    json.member("kind", kind_of(task)).member("state", render::state_name(task.state));
+    json.member("kind", kind_of(task)).member("state", render::state_of(task));
     write_index(json, "parent", loaded, task.parent);
     write_index(json, "awaiter", loaded, task.awaiter);
     json.member("older_than_session", task.older_than_session).member("losses", task.losses);
     json.member("spawn_ns", task.spawn_ns).member("first_wake_ns", task.first_wake_ns);
     json.member("end_ns", task.end_ns).member("spawn_to_wake_ns", task.spawn_to_wake_ns);
     const time_split& time = task.time;
-    json.member("running_ns", time.running_ns);
-    json.member("suspended_ns", render::known_part(time, time.suspended_ns));
-    json.member("queued_ns", render::known_part(time, time.queued_ns));
-    json.member("waiting_ns", time.waiting_ns).member("wall_ns", time.wall_ns());
+    const auto known = [named_only = render::is_named_only(task)](optional_ns part_ns) {
+        return named_only ? std::nullopt : part_ns;
+    };
+    json.member("running_ns", known(time.running_ns));
+    json.member("suspended_ns", known(render::known_part(time, time.suspended_ns)));
+    json.member("queued_ns", known(render::known_part(time, time.queued_ns)));
+    json.member("waiting_ns", known(time.waiting_ns)).member("wall_ns", known(time.wall_ns()));
     write_devices(json, loaded, work_of_task(loaded, index));
     json.key("awaits");
     render::write_rows(json, list_task_awaits(loaded, index));
