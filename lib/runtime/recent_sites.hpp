@@ -30,6 +30,11 @@ public:
                                     std::memory_order_relaxed);
     }
 
+    /// All of them: what stands at an address may be another library's by now.
+    static void forget() noexcept {
+        for (std::atomic<std::uint64_t>& each : kept_) each.store(0, std::memory_order_relaxed);
+    }
+
 private:
     static constexpr std::size_t slots = 256;
 

@@ -18,6 +18,7 @@
 #include "live_tasks.hpp"
 #include "notes.hpp"
 #include "program_faults.hpp"
+#include "recent_sites.hpp"
 #include "registry.hpp"
 #include "session_identity.hpp"
 #include "sites.hpp"
@@ -123,6 +124,8 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     slot.features.store(asked_for(options), std::memory_order_relaxed);
     slot.collecting.store(true, std::memory_order_relaxed);
     slot.reports_crashes.store(options.crash_report >= 0, std::memory_order_relaxed);
+    recent_sites<site_kind::await>::forget();
+    recent_sites<site_kind::coroutine>::forget();
     if (options.policy == overflow::overwrite_oldest) forget_labels();
     slot.task_table.store(options.policy == overflow::overwrite_oldest, std::memory_order_relaxed);
     slot.late_records.store(0, std::memory_order_relaxed);

@@ -179,19 +179,20 @@ site* find_interned(const void* key) noexcept {
         interned& entry = interned_table[slot_of(key, probe) % interned_slots];
         // pairs with put_interned()
         const void* present = entry.key.load(std::memory_order_acquire);
-        if (present == key) return entry.value.load(std::memory_order_relaxed);
+        if (present == key) return entry.value.load(std::memory_order_acquire);
         if (present == nullptr) return nullptr;
     }
     return nullptr;
 }
 
-// Under the lock, where there is room: gives the place its site.
+// Under the lock, where there is room: gives the place its site, perhaps instead of another.
 site* put_interned(const void* key, site* value) noexcept {
     for (std::size_t probe = 0; value != nullptr && probe < interned_slots; ++probe) {
         interned& entry = interned_table[slot_of(key, probe) % interned_slots];
-        if (entry.key.load(std::memory_order_relaxed) != nullptr) continue;
+        const void* present = entry.key.load(std::memory_order_relaxed);
+        if (present != nullptr && present != key) continue;
         register_locked(*value);
-        entry.value.store(value, std::memory_order_relaxed);
+        entry.value.store(value, std::memory_order_release);
         entry.key.store(key, std::memory_order_release);  // pairs with find_interned()
         interned_count.fetch_add(1, std::memory_order_relaxed);
         return value;
@@ -202,6 +203,25 @@ site* put_interned(const void* key, site* value) noexcept {
 // One location may be an await site and a spawn site: the kind goes into the key's free low bits.
 const void* interned_key(const void* address, site_kind kind) noexcept {
     return static_cast<const char*>(address) + static_cast<int>(kind);
+}
+
+// Is that what the site was made of? Texts are cut at that length.
+bool is_text(const char* kept, const char* text) noexcept {
+    return std::strncmp(kept, text, trace::payload_limit) == 0;
+}
+
+// Is it still the site of this place in the source? A library may have been unloaded, and another one loaded there. What
+// is asked for stands in memory; of what the site was made from only the copies do.
+bool is_at(const site& found, const std::source_location& where) noexcept {
+    const known_site* known = find_site(trace::tag_id(found.tag));
+    return known == nullptr ||
+           (known->line == where.line() && is_text(known->function, where.function_name()) &&
+            is_text(known->file, where.file_name()));
+}
+
+site* find_interned_at(const void* key, const std::source_location& where) noexcept {
+    site* found = find_interned(key);
+    return found != nullptr && is_at(*found, where) ? found : nullptr;
 }
 
 const char* copy_text(std::string_view first, std::string_view second,
@@ -251,12 +271,12 @@ bool register_site(site& where) noexcept {
 
 site* intern_location(const void* location, site_kind kind) noexcept {
     const void* key = interned_key(location, kind);
-    if (site* found = find_interned(key)) return found;
+    const std::source_location where = detail::location_at(location);
+    if (site* found = find_interned_at(key, where)) return found;
     if (!has_interned_room()) return nullptr;
     const addition under_way;
-    if (site* found = find_interned(key)) return found;
+    if (site* found = find_interned_at(key, where)) return found;
     if (!has_interned_room()) return nullptr;
-    const std::source_location where = detail::location_at(location);
     const std::string_view name = function_name(where.function_name());
     const char* label =
         kind == site_kind::await ? copy_text("co_await in ", name) : copy_text(name, "");
@@ -270,14 +290,14 @@ site* intern_operation(const char* type, const char* operation, const void* loca
                         reinterpret_cast<std::uintptr_t>(location) * spread) *
                            spread;
     const void* key = reinterpret_cast<const void*>(mixed | 1);
-    if (site* found = find_interned(key)) return found;
-    if (!has_interned_room()) return nullptr;
-    const addition under_way;
-    if (site* found = find_interned(key)) return found;
-    if (!has_interned_room()) return nullptr;
-    const char* label = copy_text(type, *type == '\0' ? "" : ".", operation);
     const std::source_location where =
         location == nullptr ? std::source_location() : detail::location_at(location);
+    if (site* found = find_interned_at(key, where)) return found;
+    if (!has_interned_room()) return nullptr;
+    const addition under_way;
+    if (site* found = find_interned_at(key, where)) return found;
+    if (!has_interned_room()) return nullptr;
+    const char* label = copy_text(type, *type == '\0' ? "" : ".", operation);
     return put_interned(key, make_site(label, where, site_kind::operation));
 }
 

@@ -5,6 +5,8 @@
 #include <csignal>
 #include <filesystem>
 
+#include <coroscope/detail/task_state.hpp>
+
 #include "program_runs.hpp"
 #include "session_support.hpp"
 
@@ -189,6 +191,32 @@ TEST_SUITE("environment") {
                 CHECK(each.end_ns >= each.start_ns);
             }
         }
+    }
+
+    TEST_CASE("where another library is loaded in the place of one that is gone, the next session "
+              "knows it") {
+        // What std::source_location points to, as both standard libraries have it.
+        struct place {
+            const char* file;
+            const char* function;
+            std::uint32_t line;
+            std::uint32_t column;
+        };
+        place in_library{"first.cpp", "void first()", 7, 1};
+        profile session;
+        const std::uint32_t first = detail::await_site_id(&in_library);
+        CHECK(detail::await_site_id(&in_library) == first);
+        session.stop();
+        in_library = {"second.cpp", "void second()", 7, 1};
+        profile next;
+        const std::uint32_t second = detail::await_site_id(&in_library);
+        CHECK(second != first);
+        CHECK(detail::await_site_id(&in_library) == second);
+        const analysis::trace trace = load(next.stop());
+        std::size_t found = 0;
+        for (const analysis::site_info& site : trace.sites)
+            found += site.label == "co_await in second" && site.file == "second.cpp" ? 1U : 0U;
+        CHECK(found == 1);
     }
 
     TEST_CASE("scopes of a library keep their names after it is unloaded") {
