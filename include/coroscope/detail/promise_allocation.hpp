@@ -8,6 +8,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <new>
+#include <type_traits>
 
 #include <coroscope/detail/task_state.hpp>
 
@@ -21,6 +22,24 @@ concept has_parameter_new =
     sizeof...(Parameters) > 0 && requires(std::size_t bytes, Parameters&&... parameters) {
         Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...);
     };
+
+// Whether a promise declares operator new in any form, found as declares_await_transform is.
+struct other_operator_new {
+    static void* operator new(std::size_t bytes);
+};
+template <class Promise>
+struct ambiguous_operator_new : Promise, other_operator_new {};
+
+template <class Promise>
+inline constexpr bool declares_operator_new =
+    !requires { &ambiguous_operator_new<Promise>::operator new; };
+template <class Promise>
+    requires std::is_final_v<Promise>
+inline constexpr bool declares_operator_new<Promise> = false;
+
+/// May a coroutine whose parameters no operator new of the promise's takes have a frame?
+template <class Promise>
+concept has_frame_without_parameters = has_own_new<Promise> || !declares_operator_new<Promise>;
 
 template <class Promise>
 concept has_failure_object = requires { Promise::get_return_object_on_allocation_failure(); };
@@ -51,7 +70,7 @@ struct promise_allocation : promise_failure<Promise> {
     }
 
     static void* operator new(std::size_t bytes)
-        requires(!has_failure_object<Promise>)
+        requires(has_frame_without_parameters<Promise> && !has_failure_object<Promise>)
     {
         if constexpr (has_own_new<Promise>) {
             return noted(Promise::operator new(bytes), bytes);
@@ -60,7 +79,7 @@ struct promise_allocation : promise_failure<Promise> {
         }
     }
     static void* operator new(std::size_t bytes) noexcept
-        requires has_failure_object<Promise>
+        requires(has_frame_without_parameters<Promise> && has_failure_object<Promise>)
     {
         if constexpr (has_own_new<Promise>) {
             return noted(Promise::operator new(bytes), bytes);
