@@ -154,7 +154,9 @@ public:
 private:
     template <detail::await_place Place, class Operand>
     auto transform(Operand&& operand, [[maybe_unused]] const void* where) {
-        if constexpr (detail::transforms_at<Promise, Operand>) {
+        if constexpr (detail::converts_operand<Promise, Operand>) {
+            return transform_converted<Place>(static_cast<Operand&&>(operand), where);
+        } else if constexpr (detail::transforms_at<Promise, Operand>) {
             const auto make = [&]() -> decltype(auto) {
                 return promise_.await_transform(static_cast<Operand&&>(operand),
                                                 detail::location_at(where));
@@ -180,6 +182,24 @@ private:
             return detail::instrumented_awaiter<Promise, slot, Place>(
                 place(), static_cast<Operand&&>(operand));
         }
+    }
+
+    template <detail::await_place Place, class Operand>
+    auto transform_converted(Operand&& operand, [[maybe_unused]] const void* where) {
+        using parameter = typename detail::transformed<Promise>::type;
+        const auto make = [&](parameter given) -> decltype(auto) {
+            if constexpr (detail::transforms_at<Promise, Operand>) {
+                return promise_.await_transform(static_cast<parameter>(given),
+                                                detail::location_at(where));
+            } else {
+                return promise_.await_transform(static_cast<parameter>(given));
+            }
+        };
+        using made = detail::made_slot<decltype(make(std::declval<parameter>()))>;
+        using slot = detail::converted_slot<parameter, made>;
+        return detail::instrumented_awaiter<Promise, slot, Place>(
+            place(),
+            detail::conversion<Operand, decltype(make)>{static_cast<Operand&&>(operand), make});
     }
 
     template <class Value>

@@ -199,6 +199,37 @@ struct located {
     frame_owner<promise> owner;
 };
 
+// --- awaiters that keep the address of their operand --------------------------------------------------
+
+struct keeps_address {
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    const std::string* await_resume() const noexcept { return text; }
+    const std::string* text;
+};
+
+/// await_transform takes a `Text`, a reference to a string.
+template <class Text, class Way>
+struct awaits_texts {
+    struct promise : suspends_at_both_ends {
+        awaits_texts get_return_object() noexcept { return awaits_texts(*this); }
+        keeps_address
+        await_transform(Text text,
+                        std::source_location where = std::source_location::current()) noexcept {
+            awaited = where;
+            return {std::addressof(text)};
+        }
+        void return_void() const noexcept {}
+        std::source_location awaited;
+    };
+    using promise_type = typename promise_in<Way, promise>::type;
+    explicit awaits_texts(promise& of) noexcept : owner(of) {}
+    void run() const {
+        while (!owner.handle.done()) owner.handle.resume();
+    }
+    frame_owner<promise> owner;
+};
+
 }  // namespace foreign
 
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T),
@@ -208,6 +239,7 @@ COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::tagged_generator<T, 
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::defaulted_result<T, foreign::outside>);
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::overloaded_result<T, foreign::outside>);
 COROSCOPE_INSTRUMENT_COROUTINE(foreign::located<foreign::outside>);
+COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::awaits_texts<T, foreign::outside>);
 
 using namespace coroscope;
 using namespace coroscope::test;
@@ -275,6 +307,31 @@ foreign::located<Way> asks_where(unsigned& line) {
     co_await std::suspend_never();
 }
 
+struct names_itself {
+    operator const std::string&() const noexcept { return name; }  // NOLINT
+    std::string name = long_text;
+};
+
+/// What the awaiters found where they kept an address, at the end of each await expression.
+using read_texts = std::vector<std::string>;
+
+template <class Way>
+foreign::awaits_texts<const std::string&, Way> converts(read_texts& read, unsigned& line) {
+    line = __LINE__ + 1;
+    read.push_back(*co_await long_text);
+    read.push_back(*co_await COROSCOPE_AWAIT("labelled", std::string_view(long_text).data()));
+}
+template <class Way>
+foreign::awaits_texts<std::string&&, Way> converts_to_rvalues(read_texts& read) {
+    read.push_back(*co_await long_text);
+}
+template <class Way>
+foreign::awaits_texts<const std::string&, Way> takes_as_it_is(bool& same) {
+    const std::string own = long_text;
+    const names_itself named;
+    same = co_await own == &own && co_await named == &named.name;
+}
+
 }  // namespace
 
 TYPE_TO_STRING_AS("plain", foreign::plain);
@@ -322,6 +379,21 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(defaulted<Way>(false).run().right == 6);
         CHECK(overloaded<Way>(true).run().size() == 3);
         CHECK(overloaded<Way>(false).run().size() == 5);
+    }
+
+    TEST_CASE_TEMPLATE("what is converted to be awaited lives until the end of the await", Way,
+                       foreign::plain, foreign::declared, foreign::outside) {
+        read_texts read;
+        unsigned line = 0;
+        auto coroutine = converts<Way>(read, line);
+        coroutine.owner.handle.resume();
+        CHECK(coroutine.owner.handle.promise().awaited.line() == line);
+        coroutine.run();
+        converts_to_rvalues<Way>(read).run();
+        CHECK(read == read_texts(3, long_text));
+        bool same = false;
+        takes_as_it_is<Way>(same).run();
+        CHECK(same);
     }
 
     TEST_CASE_TEMPLATE("a promise that asks where it stands is told the coroutine's place", Way,

@@ -124,6 +124,36 @@ private:
     awaiter_of<Awaitable> awaiter_;
 };
 
+/// An operand, and what is called with what it is converted to.
+template <class Operand, class Make>
+struct conversion {
+    Operand&& operand;
+    const Make& make;
+};
+
+/// Keeps what an operand was converted to for await_transform, where the coroutine would have a temporary object.
+template <class Parameter, class Slot>
+class converted_slot {
+    using value_type = std::remove_cvref_t<Parameter>;
+
+public:
+    template <class Operand, class Make>
+    explicit converted_slot(const conversion<Operand, Make>& from)
+        : value_(convert<Operand>(from.operand)),
+          slot_([&]() -> decltype(auto) { return from.make(static_cast<Parameter>(value_)); }) {}
+    auto& awaiter() noexcept { return slot_.awaiter(); }
+
+private:
+    // As the language does it, without explicit constructors.
+    template <class Operand>
+    static value_type convert(std::remove_reference_t<Operand>& operand) {
+        return static_cast<Operand&&>(operand);
+    }
+
+    value_type value_;
+    Slot slot_;
+};
+
 /// Can a stateless awaiter be asked while compiling whether it is ready (as std::suspend_always and suspend_never can)?
 /// Then that is its answer whenever it is asked.
 template <class Awaiter>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a promise's functions declare as their parameters. Of return_value and yield_value, a promise that stands over another must
-// know it in two cases: a braced list (`co_yield {…}`) initialises that type and none that a template deduces; and
-// what is converted to it must be converted where the coroutine stands, because a generator keeps the
-// address of what was yielded while it is suspended.
+// What a promise's functions declare as their parameters. A promise that stands over another must know it in two cases: a
+// braced list (`co_yield {…}`) initialises that type and none that a template deduces; and what is converted to it must
+// live until the end of the await expression, because a generator keeps the address of what was yielded while it
+// is suspended, and an awaiter that of its operand.
 
 #include <concepts>
 #include <source_location>
@@ -14,24 +14,25 @@ namespace coroscope::detail {
 
 struct no_parameter {};
 
+/// The first parameter, behind which a coroutine gives none.
 template <class Function>
 struct only_parameter {
     using type = no_parameter;
 };
-template <class Class, class Result, class Parameter>
-struct only_parameter<Result (Class::*)(Parameter)> {
+template <class Class, class Result, class Parameter, class... Defaulted>
+struct only_parameter<Result (Class::*)(Parameter, Defaulted...)> {
     using type = Parameter;
 };
-template <class Class, class Result, class Parameter>
-struct only_parameter<Result (Class::*)(Parameter) const> {
+template <class Class, class Result, class Parameter, class... Defaulted>
+struct only_parameter<Result (Class::*)(Parameter, Defaulted...) const> {
     using type = Parameter;
 };
-template <class Class, class Result, class Parameter>
-struct only_parameter<Result (Class::*)(Parameter) noexcept> {
+template <class Class, class Result, class Parameter, class... Defaulted>
+struct only_parameter<Result (Class::*)(Parameter, Defaulted...) noexcept> {
     using type = Parameter;
 };
-template <class Class, class Result, class Parameter>
-struct only_parameter<Result (Class::*)(Parameter) const noexcept> {
+template <class Class, class Result, class Parameter, class... Defaulted>
+struct only_parameter<Result (Class::*)(Parameter, Defaulted...) const noexcept> {
     using type = Parameter;
 };
 
@@ -164,5 +165,26 @@ concept transforms_at = requires(Promise& promise, Operand&& operand, std::sourc
 } && !requires(Promise& promise, Operand&& operand, no_parameter other) {
     promise.await_transform(static_cast<Operand&&>(operand), other);
 };
+
+/// What await_transform takes, where it is one function.
+template <class Promise>
+struct transformed {
+    using type = no_parameter;
+};
+template <class Promise>
+    requires requires { &Promise::await_transform; }
+struct transformed<Promise> {
+    using type = typename only_parameter<decltype(&Promise::await_transform)>::type;
+};
+
+/// Does await_transform refer to a temporary object, to which the operand is converted? To an rvalue reference to a constant
+/// no function converts that gives a reference to what exists.
+template <class Promise, class Operand, class Parameter = typename transformed<Promise>::type,
+          class Converted = std::remove_cvref_t<Parameter>>
+concept converts_operand =
+    std::is_reference_v<Parameter> && !std::same_as<std::remove_cvref_t<Operand>, Converted> &&
+    !std::derived_from<std::remove_cvref_t<Operand>, Converted> &&
+    std::convertible_to<Operand, const Converted&&> && std::convertible_to<Operand, Parameter> &&
+    std::convertible_to<Operand, Converted>;
 
 }  // namespace coroscope::detail
