@@ -44,15 +44,15 @@
 #define COROSCOPE_CAT(category, level, label)                                                      \
     COROSCOPE_DETAIL_SCOPE("" label, scope, category, level)
 
+// A conditional expression, so that arguments are not evaluated where the scope is compiled out.
+#define COROSCOPE_DETAIL_ARGUMENTS(in, site, ...)                                                  \
+    ::std::bool_constant<in>::value                                                                \
+        ? ::coroscope::detail::arguments_scope<in, site>(__VA_ARGS__)                              \
+        : ::coroscope::detail::arguments_scope<in, site>(::coroscope::detail::no_arguments())
 #define COROSCOPE_ARGS(label, ...)                                                                 \
     COROSCOPE_DETAIL_SITE(COROSCOPE_DETAIL_UNIQUE(site), "" label, scope, "", 0, #__VA_ARGS__);    \
-    [[maybe_unused]] const auto COROSCOPE_DETAIL_UNIQUE(scope) =                                   \
-        ::std::bool_constant<::coroscope::detail::compiled_in("", 0)>::value                       \
-            ? ::coroscope::detail::arguments_scope<::coroscope::detail::compiled_in("", 0),        \
-                                                   COROSCOPE_DETAIL_UNIQUE(site)>(__VA_ARGS__)     \
-            : ::coroscope::detail::arguments_scope<::coroscope::detail::compiled_in("", 0),        \
-                                                   COROSCOPE_DETAIL_UNIQUE(site)>(                 \
-                  ::coroscope::detail::no_arguments{})
+    [[maybe_unused]] const auto COROSCOPE_DETAIL_UNIQUE(scope) = COROSCOPE_DETAIL_ARGUMENTS(       \
+        (::coroscope::detail::compiled_in("", 0)), COROSCOPE_DETAIL_UNIQUE(site), __VA_ARGS__)
 
 // A statement expression, because a lambda in an await expression runs into defects of g++ 12.
 #define COROSCOPE_AWAIT(label, ...)                                                                \
@@ -76,6 +76,13 @@
 #define COROSCOPE(label) static_assert(true, "" label)
 #define COROSCOPE_FUNCTION() static_assert(true)
 #define COROSCOPE_CAT(category, level, label) static_assert((level) >= 0, "" label)
+// Not evaluated where the condition is false, which a constant says to every compiler.
+#define COROSCOPE_DETAIL_IF_COMPILED_IN(...)                                                       \
+    ::std::bool_constant<::coroscope::detail::compiled_in("", 0)>::value                           \
+        ? ::coroscope::detail::arguments_start<::coroscope::detail::compiled_in("", 0)>(           \
+              __VA_ARGS__)                                                                         \
+        : ::coroscope::detail::arguments_start<::coroscope::detail::compiled_in("", 0)>()
+
 #define COROSCOPE_ARGS(label, ...) COROSCOPE_DETAIL_CHECK(__VA_ARGS__)
 #define COROSCOPE_AWAIT(label, ...) (__VA_ARGS__)
 

@@ -49,38 +49,47 @@ template <class... Arguments>
         arguments...);
 }
 
-/// In the place of arguments that nobody evaluates.
+/// Not part of arguments_scope, so that it is compiled once for arguments of the same types.
+struct arguments_start : scope_start {
+    template <class... Arguments>
+    [[gnu::always_inline]] explicit arguments_start(site& where,
+                                                    const Arguments&... arguments) noexcept {
+        begin_scope(*this, [&](scope_start* slow) noexcept {
+            begin_with_arguments(slow, where, arguments...);
+        });
+        if (ticks != 0 && arguments_wanted() != 0) [[unlikely]]
+            capture_arguments(where, *this, arguments...);
+    }
+    arguments_start() noexcept : scope_start{0, 0} {}
+    arguments_start(const arguments_start&) = delete;
+    arguments_start& operator=(const arguments_start&) = delete;
+};
+
+/// In the place of arguments that are not evaluated.
 struct no_arguments {};
 
-/// As selected_scope. Where it is compiled out nobody evaluates its arguments, but they are type-checked.
+/// As selected_scope. Where it is compiled out its arguments are type-checked, and not evaluated.
 template <bool Enabled, site& Site>
 class arguments_scope {
 public:
+    explicit arguments_scope(no_arguments) noexcept {}
     template <class... Arguments>
-    [[gnu::always_inline]] explicit arguments_scope(const Arguments&... arguments) noexcept {
-        begin_scope(start_, [&](scope_start* slow) noexcept {
-            begin_with_arguments(slow, Site, arguments...);
-        });
-        if (start_.ticks != 0 && arguments_wanted() != 0) [[unlikely]]
-            capture_arguments(Site, start_, arguments...);
-    }
+    [[gnu::always_inline]] explicit arguments_scope(const Arguments&... arguments) noexcept
+        : start_(Site, arguments...) {}
     [[gnu::always_inline]] ~arguments_scope() {
         if (start_.ticks != 0) [[unlikely]]
             end_scope(Site, &start_);
     }
-    explicit arguments_scope(no_arguments) noexcept : start_{0, 0} {}
-    arguments_scope(const arguments_scope&) = delete;
-    arguments_scope& operator=(const arguments_scope&) = delete;
 
 private:
-    scope_start start_;
+    arguments_start start_;
 };
 
 template <site& Site>
 struct arguments_scope<false, Site> : no_scope {
+    explicit arguments_scope(no_arguments) noexcept {}
     template <class... Arguments>
     explicit arguments_scope(const Arguments&...) noexcept {}
-    constexpr explicit arguments_scope(no_arguments) noexcept {}
 };
 
 }  // namespace coroscope::detail
