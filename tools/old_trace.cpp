@@ -26,8 +26,8 @@ std::string problem_with(int file) {
     const ssize_t bytes = ::pread(file, first, sizeof(first), 0);
     if (bytes < 0) return system_text(errno);
     const std::string_view begin(first, static_cast<std::size_t>(bytes));
-    if (begin.find_first_not_of('\0') != std::string_view::npos && !trace::is_trace(begin))
-        return "is no trace and stays";
+    const bool is_cut_short = bytes == 0 || begin == std::string(sizeof(first), '\0');
+    if (!is_cut_short && !trace::is_trace(begin)) return "is no trace and stays";
     if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return system_text(EBUSY);
     return {};
 }

@@ -115,8 +115,9 @@ class Missing(RunTest):
         program.write_text("#!/bin/sh\necho ran $COROSCOPE_TRACE\n")
         program.chmod(0o755)
         (self.folder / "notes").write_text("kept")
+        (self.folder / "zeros").write_bytes(bytes(4))
         (self.folder / "linked").symlink_to(trace_builder.service().write(self.folder / "other.cst"))
-        for path, reason in (("program", "is the program"), ("notes", "is no trace and stays"),
+        for path, reason in (("program", "is the program"), ("notes", "is no trace and stays"), ("zeros", "is no trace and stays"),
                              ("linked", "File exists")):
             with self.subTest(path=path):
                 done = self.run_in_folder("-o", path, "--", "./program")

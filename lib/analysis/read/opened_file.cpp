@@ -51,7 +51,9 @@ result<coroscope::trace::buffer> trace_bytes(opened_file file) {
     }
     const auto bytes = read_all(*file.source);
     if (!bytes) return bytes.error();
-    return buffer::copy(bytes->data(), bytes->size());
+    buffer copied = buffer::copy(bytes->data(), bytes->size());
+    if (copied.empty()) return failure{"does not fit into memory"};
+    return copied;
 }
 
 }  // namespace coroscope::analysis::reading
