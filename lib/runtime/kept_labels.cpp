@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kept_labels.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -75,10 +74,10 @@ std::uint64_t number_of_chunk() noexcept { return this_thread.record->current->c
 }  // namespace
 
 void keep_label(const detail::range_start& range, const char* label, std::size_t size) noexcept {
-    if (!overwrites()) return;
+    if (!overwrites() || size > kept_label_bytes) return;
     kept_label kept;
     kept.chunk = number_of_chunk();
-    kept.size = static_cast<std::uint32_t>(std::min(size, kept_label_bytes));
+    kept.size = static_cast<std::uint32_t>(size);
     if (kept.size != 0) std::memcpy(kept.text, label, kept.size);
     put_label(key_of(range.start.mark, range.label), range.session, kept);
 }

@@ -5,7 +5,7 @@
 // begins, and would be gone when a long range ends. They do nothing in other sessions.
 //
 // Lock-free, in a table of the process that has room for label_slots; of a range beyond that, or of one whose label is
-// longer than kept_label_bytes, the label stands (or wholly stands) only where the range began.
+// longer than kept_label_bytes, the label stands only where the range began.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace coroscope::runtime {
 
 inline constexpr std::size_t label_slots = 4096;
-inline constexpr std::size_t kept_label_bytes = 96;
+inline constexpr std::size_t kept_label_bytes = 240;
 
 /// Keeps the label of a range that began, which has just been written.
 void keep_label(const detail::range_start& range, const char* label, std::size_t size) noexcept;

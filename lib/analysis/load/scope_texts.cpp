@@ -8,7 +8,10 @@ scope_texts::scope_texts(const task_records& records)
     for (std::size_t at = 0; at < records.labels.size(); ++at) {
         const range_label& label = records.labels[at];
         const auto number = static_cast<std::uint32_t>(at);
-        if (!by_start_.try_emplace(key_of(label.start_ns, label.serial), number).second) {
+        const auto [place, is_first] =
+            by_start_.try_emplace(key_of(label.start_ns, label.serial), number);
+        const range_label& first = records.labels[place->second];
+        if (!is_first && (first.text == label.text || first.stream == label.stream)) {
             ends_ns_[at] = label.start_ns;  // said again: no range of its own
             continue;
         }
