@@ -116,9 +116,11 @@ void life_builder::finish() {
     decide_age();
     for (std::size_t begin = 0; begin < moves_.size();) {
         std::size_t end = begin + 1;
-        while (end < moves_.size() && moves_[end].time_ns == moves_[begin].time_ns) ++end;
-        if (end - begin == 1)
-            apply(moves_[begin]);
+        bool of_one_thread = true;
+        for (; end < moves_.size() && moves_[end].time_ns == moves_[begin].time_ns; ++end)
+            of_one_thread &= moves_[end].op->thread == moves_[begin].op->thread;
+        if (of_one_thread)
+            for (std::size_t at = begin; at < end; ++at) apply(moves_[at]);
         else
             apply_tick(begin, end);
         begin = end;
