@@ -88,7 +88,7 @@ TEST_CASE("labels of one serial on two threads are two ranges") {
     trace_builder built;
     built.lasts(100);
     built.on(1).label(10, 1, "first").long_scope(1, 10, 30, completed);
-    built.on(2).label(11, 1, "second");
+    built.on(2).label(10, 1, "second");
     const analysis::trace loaded = load(built);
     CHECK((event(loaded, "first").flags & analysis::event_open) == 0);
     CHECK((event(loaded, "second").flags & analysis::event_open) != 0);
