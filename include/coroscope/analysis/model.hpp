@@ -16,6 +16,7 @@
 
 #include <coroscope/analysis/index_range.hpp>
 #include <coroscope/analysis/saturated.hpp>
+#include <coroscope/analysis/trace_health.hpp>
 #include <coroscope/detail/export.hpp>
 #include <coroscope/trace/format.hpp>
 
@@ -296,30 +297,6 @@ struct device_range {
     /// Positions in trace::range_work: what its task and the tasks that this spawned in it, or outside tasks its
     /// thread, asked that stream to do between its beginning and that moment.
     index_range work;
-};
-
-/// What the trace lost, and how healthy it is.
-struct trace_health {
-    bool finished = true;  ///< false: the process died before stop()
-    std::uint64_t dropped_newest = 0;
-    std::uint64_t overwritten = 0;
-    std::uint64_t late_records = 0;
-    std::uint64_t tasks_without_slot = 0;
-    std::uint64_t open_ranges = 0;     ///< ranges that had not ended when the session did
-    std::uint64_t cut_texts = 0;       ///< arguments, labels, attributes, … that were too long
-    std::uint64_t damaged_chunks = 0;  ///< chunks that were left out because their bytes are wrong
-    bool partial = false;  ///< reading was stopped by trace_load_options::post_processing_timeout_s
-    int write_error = 0;
-    coroscope::trace::device_recording devices{};
-    std::string device_message;  ///< why devices are not recorded, or not wholly
-    std::uint64_t lost_device_records = 0;
-    /// Signal, thread and async stack of a crash, in lines; empty: none was reported.
-    std::string crash_report;
-    coroscope::trace::asio_tracking asio{};  ///< what it is not is no damage, but missing
-    std::vector<std::string> warnings;       ///< damage found while reading, one line each
-    [[nodiscard]] bool lost_records() const {
-        return dropped_newest + overwritten + late_records != 0;
-    }
 };
 
 /// What loading took (torch: part of _stats).
