@@ -6,7 +6,6 @@
 // standard library's does; only one that has become a plain std::future or std::shared_future before that does not. A deferred
 // function runs where somebody first waits for it, an awaiting coroutine included.
 
-#include <functional>
 #include <future>
 #include <memory>
 #include <system_error>
@@ -34,11 +33,7 @@ public:
 
     result operator()() {
         const context_guard guard(context_);
-        return std::apply(
-            [this](Arguments&... arguments) -> result {
-                return std::invoke(std::move(function_), std::move(arguments)...);
-            },
-            arguments_);
+        return std::apply(std::move(function_), std::move(arguments_));
     }
 
 private:

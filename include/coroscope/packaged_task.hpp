@@ -5,8 +5,8 @@
 // Its ranges end when the function has returned or thrown, just before the future is ready. A callable
 // may be move-only. As thread-safe as the standard library's: not.
 
-#include <functional>
 #include <future>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -80,7 +80,15 @@ private:
         explicit produced(Given&& function) : function_(static_cast<Given&&>(function)) {}
         Result operator()(detail::completion* completed, Arguments... arguments) {
             const detail::producing guard(*completed);
-            return std::invoke(function_, std::forward<Arguments>(arguments)...);
+            // std::apply calls whatever std::invoke does, and comes with <future>.
+            const auto call = [&]() -> decltype(auto) {
+                return std::apply(function_,
+                                  std::forward_as_tuple(std::forward<Arguments>(arguments)...));
+            };
+            if constexpr (std::is_void_v<Result>)
+                static_cast<void>(call());
+            else
+                return call();
         }
 
     private:

@@ -12,6 +12,19 @@ using namespace coroscope;
 using namespace coroscope::test;
 
 TEST_SUITE("async") {
+    TEST_CASE("calls a member, and hands a function and its arguments over as values") {
+        struct counter {
+            int next(int step) { return count += step; }
+            int count = 0;
+        } counted;
+        CHECK(coroscope::async(std::launch::deferred, &counter::next, &counted, 3).get() == 3);
+        CHECK(coroscope::async(std::launch::async, &counter::count, &counted).get() == 3);
+        CHECK(coroscope::async(
+                  std::launch::deferred, [](std::unique_ptr<int>&& given) { return *given; },
+                  std::make_unique<int>(4))
+                  .get() == 4);
+    }
+
     TEST_CASE("a function on a thread of its own ends the range when it has returned") {
         recording session;
         std::binary_semaphore go(0);

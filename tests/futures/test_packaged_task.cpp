@@ -16,6 +16,23 @@ int doubled(int value) { return 2 * value; }
 }  // namespace
 
 TEST_SUITE("packaged_task") {
+    TEST_CASE("calls what the standard library's calls: members, and functions whose value nobody "
+              "wants") {
+        struct counter {
+            int next(int step) { return count += step; }
+            int count = 0;
+        } counted;
+        packaged_task<int(counter&, int)> member(&counter::next);
+        packaged_task<int(counter*)> value(&counter::count);
+        packaged_task<void(int)> unwanted(doubled);
+        member(counted, 3);
+        value(&counted);
+        unwanted(1);
+        CHECK(member.get_future().get() == 3);
+        CHECK(value.get_future().get() == 3);
+        unwanted.get_future().get();
+    }
+
     TEST_CASE("the range ends when the function has returned, before the future is ready") {
         recording session;
         journal happened;
