@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`coroscope export`: what it writes, and how it fails."""
+
+import json
+import subprocess
+
+import tool
+from sample_traces import DataTest
+from tool import coroscope
+
+
+class Export(DataTest):
+    def test_the_export_is_valid_and_holds_everything(self):
+        target = self.folder / "out.json"
+        self.assert_success(coroscope("export", self.trace, "--to", "chrome", "-o", target))
+        document = json.loads(target.read_text(encoding="utf-8"))
+        events = document["traceEvents"]
+        self.assertEqual(sum(event.get("cat") == "slice" for event in events), 40)
+        self.assertEqual(sum(event.get("cat") == "task" for event in events), 20)
+        out = sorted(event["bind_id"] for event in events if event.get("flow_out"))
+        into = sorted(event["bind_id"] for event in events if event.get("flow_in"))
+        self.assertEqual(out, into)
+        self.assertEqual(len(out), 40)
+
+    def test_python_s_own_tool_takes_it(self):
+        target = self.folder / "out.json"
+        self.assert_success(coroscope("export", self.trace, "-o", target))
+        subprocess.run(["python3", "-m", "json.tool", target], check=True, stdout=subprocess.DEVNULL)
+
+    def test_no_two_complete_events_of_a_lane_overlap(self):
+        events = json.loads(coroscope("export", self.trace, "-o", "-").stdout)["traceEvents"]
+        lanes = {}
+        for event in events:
+            if event["ph"] == "X":
+                start = round(event["ts"] * 1000)
+                lanes.setdefault((event["pid"], event["tid"]), []).append((start, -(start + round(event["dur"] * 1000))))
+        for spans in lanes.values():
+            ends = []
+            for start, end in sorted(spans):
+                while ends and ends[-1] <= start:
+                    ends.pop()
+                self.assertTrue(not ends or -end <= ends[-1])
+                ends.append(-end)
+
+    def test_a_path_that_cannot_be_written_is_named(self):
+        target = self.folder / "none" / "out.json"
+        self.assert_one_error(coroscope("export", self.trace, "-o", target), 1,
+                              rf"{target}: No such file or directory")
+
+    def test_a_full_disk_is_an_error(self):
+        self.assert_one_error(coroscope("export", self.trace, "-o", "/dev/full"), 1,
+                              r"/dev/full: No space left on device")
+
+    def test_a_wrong_metric_is_refused_before_anything_is_written(self):
+        target = self.folder / "stacks"
+        target.write_text("kept")
+        for to in ("stacks", "chrome"):
+            done = coroscope("export", self.trace, "--to", to, "--metric", "colour", "-o", target)
+            self.assert_one_error(done, 2, r'--metric: no stacks by "colour"; one of self_cpu_time_total.*')
+        self.assertEqual(target.read_text(), "kept")
+
+    def test_what_stands_at_the_target_stays_where_the_trace_cannot_be_read(self):
+        target = self.folder / "out.json"
+        target.write_text("kept")
+        self.assertEqual(coroscope("export", self.folder / "none.cst", "-o", target).returncode, 1)
+        self.assertEqual(target.read_text(), "kept")
+
+    def test_an_export_of_nothing_is_an_empty_file(self):
+        target = self.folder / "stacks"
+        target.write_text("old")
+        done = coroscope("export", self.trace, "--to", "stacks", "-o", target)
+        self.assertEqual((done.returncode, target.read_text()), (0, ""))
+
+    def test_the_trace_itself_is_never_overwritten(self):
+        before = self.trace.read_bytes()
+        self.assertEqual(coroscope("export", self.trace, "-o", self.trace).returncode, 2)
+        self.assertEqual(self.trace.read_bytes(), before)
+
+
+if __name__ == "__main__":
+    tool.main()
