@@ -5,11 +5,16 @@
 #include <doctest/doctest.h>
 #include <random>
 
+#include <coroscope/analysis/views.hpp>
+
+#include "../support/json.hpp"
 #include "loading.hpp"
 
 using namespace coroscope::test;
 namespace analysis = coroscope::analysis;
 namespace trace = coroscope::trace;
+using coroscope_tests::json;
+using coroscope_tests::parse_json;
 
 namespace {
 
@@ -48,6 +53,26 @@ trace_builder random_trace(std::uint32_t seed) {
 }
 
 }  // namespace
+
+TEST_CASE("a session that did not record every thread says how many wakes it has not seen") {
+    trace_builder built;
+    built.on(1)
+        .spawn(100, 7, 0, trace::spawn_started)
+        .suspend(200, 7)
+        .resume(300, 7)  // by whom?
+        .suspend(400, 7)
+        .wake(450, 7)
+        .resume(500, 7)
+        .suspend(600, 7);  // and still there at the stop
+    const analysis::trace own = load(built);
+    CHECK(own.health.unseen_wakes == 1);
+    CHECK(analysis::info_text(own).find("\nWakes unseen: 1, their time is waiting; ") !=
+          std::string::npos);
+    const json told = parse_json(analysis::info_json(own));
+    CHECK(told["health"]["unseen_wakes"].integer() == 1);
+    built.header.all_threads = 1;
+    CHECK(load(built).health.unseen_wakes == 0);
+}
 
 TEST_CASE("a chunk's header brings a thread back in step after lost records; the gap is waiting") {
     trace_builder built;

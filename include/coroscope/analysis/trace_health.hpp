@@ -18,8 +18,10 @@ struct trace_health {
     std::uint64_t overwritten = 0;
     std::uint64_t late_records = 0;
     std::uint64_t tasks_without_slot = 0;
-    std::uint64_t open_ranges = 0;     ///< ranges that had not ended when the session did
-    std::uint64_t cut_texts = 0;       ///< arguments, labels, attributes, … that were too long
+    std::uint64_t open_ranges = 0;  ///< ranges that had not ended when the session did
+    std::uint64_t cut_texts = 0;    ///< arguments, labels, attributes, … that were too long
+    /// Awaits that ended and nobody saw become ready. Of a session that recorded every thread: 0.
+    std::uint64_t unseen_wakes = 0;
     std::uint64_t damaged_chunks = 0;  ///< chunks that were left out because their bytes are wrong
     bool partial = false;  ///< reading was stopped by trace_load_options::post_processing_timeout_s
     int write_error = 0;

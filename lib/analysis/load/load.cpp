@@ -117,6 +117,16 @@ void diagnose(const reader& input, const loading::symbols& names, const loading:
     }
 }
 
+// What other threads do makes tasks ready, too, and is not in such a trace. In one of every thread it is timers and the
+// like, which no other session would see either.
+void count_unseen_wakes(trace& loaded) {
+    if (loaded.all_threads) return;
+    loaded.health.unseen_wakes = static_cast<std::uint64_t>(
+        std::ranges::count_if(loaded.awaits, [](const await_info& await) {
+            return await.resume_ns.has_value() && !await.wake_ns.has_value();
+        }));
+}
+
 void warn_of_unknown(const loading::symbols& names, trace& loaded) {
     const auto warn = [&loaded](std::uint32_t count, const char* what) {
         if (count != 0) loaded.health.warnings.push_back(std::to_string(count) + what);
@@ -174,6 +184,7 @@ trace load_from(const reader& input, loading::deadline& until) {
     loading::attach_attributes(records.attributes, loaded);
     loading::name_asio_tasks(loaded);
     loading::link_devices(records, names, clock, loaded);
+    count_unseen_wakes(loaded);
     warn_of_unknown(names, loaded);
     return loaded;
 }

@@ -61,6 +61,11 @@ std::vector<std::string> health_notes(const trace_health& health) {
         notes.push_back(
             fmt::format("Ranges that had not ended when the session did: {}", health.open_ranges));
     }
+    if (health.unseen_wakes != 0) {
+        notes.push_back(fmt::format(
+            "Wakes unseen: {}, their time is waiting; the session did not record every thread",
+            health.unseen_wakes));
+    }
     if (health.cut_texts != 0)
         notes.push_back(fmt::format("Texts that were cut or left out: {}", health.cut_texts));
     if (health.write_error != 0) {
@@ -125,6 +130,7 @@ void write_health(json_writer& json, const trace_health& health) {
     json.member("late_records", health.late_records);
     json.member("tasks_without_slot", health.tasks_without_slot);
     json.member("open_ranges", health.open_ranges);
+    json.member("unseen_wakes", health.unseen_wakes);
     json.member("cut_texts", health.cut_texts);
     json.member("damaged_chunks", health.damaged_chunks);
     json.member("devices", device_state(health));
