@@ -56,6 +56,23 @@ net::awaitable<void> catcher(bool& caught) {
 
 }  // namespace
 
+TEST_CASE("an operation that is spawned by itself is awaited, resumed and finished") {
+    const auto loaded = record([] {
+        net::io_context io;
+        net::steady_timer timer(io, 5ms);
+        net::co_spawn(io, timer.async_wait(net::use_awaitable), net::detached);
+        io.run();
+    });
+    REQUIRE(loaded.tasks.size() == 1);
+    const analysis::task_info& task = loaded.tasks.front();
+    CHECK(task.state == analysis::task_state::finished);
+    CHECK_FALSE(task.losses);
+    CHECK(task.time.waiting_ns >= 4 * ms);
+    REQUIRE(task.awaits.size() >= 1);
+    for (const std::uint32_t each : task.awaits) CHECK(loaded.awaits[each].resume_ns.has_value());
+    check_all_add_up(loaded);
+}
+
 TEST_CASE("a child that its awaiter follows inline ends where the awaiter goes on") {
     const auto loaded = record([] {
         net::io_context io;

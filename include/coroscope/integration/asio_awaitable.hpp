@@ -235,7 +235,8 @@ public:
     struct after_call {
         explicit after_call(entry_promise& entry) noexcept
             : entry_(entry), exceptions_(std::uncaught_exceptions()) {
-            if (++entry.calls_ == 1) entry.enter();
+            // The second has been entered by its own coroutines, unless it is nothing but an operation of Asio's.
+            if (++entry.calls_ <= 2) entry.enter();
         }
         ~after_call() {
             if (entry_.calls_ == 2 && entry_.task_.task != 0)
