@@ -12,7 +12,7 @@
 #include <coroscope/analysis/event_list.hpp>
 #include <coroscope/analysis/model.hpp>
 
-#include "../render/chrome_lanes.hpp"
+#include "../render/drawing_lanes.hpp"
 
 namespace coroscope::analysis::events {
 

@@ -7,12 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
 
 namespace coroscope::analysis::render {
+
+/// The latest moment of a picture. Half of what an int64 holds, so that no sum of two overflows: far
+/// beyond any session.
+inline constexpr std::int64_t latest_ns = std::numeric_limits<std::int64_t>::max() / 2;
 
 struct span {
     std::int64_t start_ns;

@@ -3,7 +3,7 @@
 // The lanes of tasks. On a lane the task is the outermost bar and its scopes lie within. The
 // innermost bars are its awaits and, after the wake, "queued"; where there is neither, it runs.
 
-#include "chrome_events.hpp"
+#include "drawing.hpp"
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ std::uint32_t rank_of(std::uint32_t site_rank, std::uint32_t lane) {
 
 }  // namespace
 
-void chrome_events::write_task(std::uint32_t index) {
+void drawing::draw_task(std::uint32_t index) {
     const task_info& task = from_.tasks[index];
     const span what = span_of(task);
     const std::uint32_t taken = take_task_lane(task.spawn_site, what);
@@ -49,38 +49,39 @@ void chrome_events::write_task(std::uint32_t index) {
     task_lanes_[taken].owner = index;
     task_lanes_[taken].spans.place(what);
 
-    const place where{process::tasks, taken + 1};
-    open_complete(where, what, text_.site_name(task.spawn_site), ",\"cat\":\"task\"");
-    argument_list arguments(out_);
-    arguments.integer("\"task\":", static_cast<std::int64_t>(task.id));
-    write_task_id(arguments, "\"parent\":", task.parent);
-    write_task_id(arguments, "\"awaiter\":", task.awaiter);
-    arguments.member(std::string("\"state\":\"").append(state_name(task.state)).append("\""));
-    arguments.member(text_.at(task.spawn_site));
-    write_split(arguments, task.time);
-    if (task.losses) arguments.member("\"losses\":true");
-    out_.raw("}}");
-    write_first_queue(where, task);
+    const lane_ref where = task_lanes_[taken].where;
+    bar& drawn =
+        open(where, what, names_.of_site(task.spawn_site), names_.category(kind_of_bar::task));
+    drawn.integer(argument::task, static_cast<std::int64_t>(task.id));
+    add_task_id(drawn, argument::parent, task.parent);
+    add_task_id(drawn, argument::awaiter, task.awaiter);
+    drawn.text(argument::state, state_name(task.state));
+    add_place(drawn, task.spawn_site);
+    add_split(drawn, task.time);
+    if (task.losses) drawn.flag(argument::losses, true);
+    canvas_.draw(drawn);
+    draw_first_queue(where, task);
     ++totals_.tasks;
 }
 
 /// A lane of the tasks of one spawn site, which it is named after.
-std::uint32_t chrome_events::take_task_lane(std::uint32_t spawn_site, const span& lives) {
+std::uint32_t drawing::take_task_lane(std::uint32_t spawn_site, const span& lives) {
     const std::size_t unknown = lanes_of_site_.size() - 1;
     site_lanes& lanes = lanes_of_site_[std::min<std::size_t>(spawn_site, unknown)];
     const std::uint32_t taken = lanes.pool.take(lives);
     if (taken == lanes.tasks.size()) {
         if (taken == 0) lanes.rank = sites_with_lanes_++;
-        lanes.tasks.push_back(static_cast<std::uint32_t>(task_lanes_.size()));
-        task_lanes_.emplace_back();
-        name_lane({process::tasks, lanes.tasks[taken] + 1}, text_.lane_name(spawn_site),
-                  rank_of(lanes.rank, taken));
+        const auto number = static_cast<std::uint32_t>(task_lanes_.size());
+        lanes.tasks.push_back(number);
+        task_lanes_.push_back({{}, new_lane(process::tasks, number + 1)});
+        canvas_.name_lane(task_lanes_.back().where, names_.lane_name(spawn_site),
+                          rank_of(lanes.rank, taken));
     }
     return lanes.tasks[taken];
 }
 
 /// Ready from its first wake to its first slice.
-void chrome_events::write_first_queue(const place& where, const task_info& task) {
+void drawing::draw_first_queue(const lane_ref& where, const task_info& task) {
     if (!task.first_wake_ns || task.slices.empty() || task.older_than_session || task.losses ||
         task.slices.front() >= from_.slices.size()) {
         return;
@@ -90,16 +91,16 @@ void chrome_events::write_first_queue(const place& where, const task_info& task)
     if (ran_ns <= lives.start_ns || ran_ns > lives.end_ns) return;
     const span queued{lives.start_ns, ran_ns};
     task_lanes_[where.tid - 1].spans.place(queued, inside::closed);
-    write_queued(where, queued, task.spawn_site);
+    draw_queued(where, queued, task.spawn_site);
 }
 
-void chrome_events::write_await(std::uint32_t index) {
+void drawing::draw_await(std::uint32_t index) {
     ++totals_.awaits;
     if (is_second_hop(from_, index)) return;
     const await_info& await = from_.awaits[index];
     span what = span_of(await);
     if (is_second_hop(from_, index + 1)) what.end_ns = span_of(from_.awaits[index + 1]).end_ns;
-    const std::optional<place> where = place_on_task(await.task, what, inside::closed);
+    const std::optional<lane_ref> where = place_on_task(await.task, what, inside::closed);
     if (!where) {
         --totals_.awaits;
         ++totals_.left_out;
@@ -108,41 +109,40 @@ void chrome_events::write_await(std::uint32_t index) {
     const std::int64_t wake_ns =
         await.wake_ns ? std::clamp(*await.wake_ns, what.start_ns, what.end_ns) : what.end_ns;
     const bool waited = wake_ns > what.start_ns || what.end_ns == what.start_ns;
-    if (waited) write_suspended(*where, index, {what.start_ns, wake_ns});
-    if (wake_ns < what.end_ns) write_queued(*where, {wake_ns, what.end_ns}, await.site);
+    if (waited) draw_suspended(*where, index, {what.start_ns, wake_ns});
+    if (wake_ns < what.end_ns) draw_queued(*where, {wake_ns, what.end_ns}, await.site);
 }
 
 /// From the end of the slice to the wake, or to the resume where nobody saw the wake.
-void chrome_events::write_suspended(const place& where, std::uint32_t index, const span& what) {
+void drawing::draw_suspended(const lane_ref& where, std::uint32_t index, const span& what) {
     const await_info& await = from_.awaits[index];
     const std::uint32_t awaited_site =
         await.awaited < from_.tasks.size() ? from_.tasks[await.awaited].spawn_site : none;
-    open_complete(where, what, text_.await_name(await.site, awaited_site), ",\"cat\":\"await\"");
-    argument_list arguments(out_);
-    write_task_id(arguments, "\"awaited\":", await.awaited);
-    write_task_id(arguments, "\"waker\":", await.waker);
-    arguments.member(text_.at(await.site));
-    if (!await.wake_ns) arguments.member("\"wake\":\"unknown\"");
-    if (!await.resume_ns) arguments.member("\"resumed\":false");
-    if (await.clipped) arguments.member("\"clipped\":true");
-    if (!from_.device_waits.empty()) write_awaited_streams(arguments, index);
-    out_.raw("}}");
+    bar& drawn = open(where, what, names_.of_await(await.site, awaited_site),
+                      names_.category(kind_of_bar::await));
+    add_task_id(drawn, argument::awaited, await.awaited);
+    add_task_id(drawn, argument::waker, await.waker);
+    add_place(drawn, await.site);
+    if (!await.wake_ns) drawn.text(argument::wake, "unknown");
+    if (!await.resume_ns) drawn.flag(argument::resumed, false);
+    if (await.clipped) drawn.flag(argument::clipped, true);
+    if (!from_.device_waits.empty()) add_awaited_streams(drawn, index);
+    canvas_.draw(drawn);
 }
 
-void chrome_events::write_queued(const place& where, const span& what, std::uint32_t site) {
-    open_complete(where, what, "\"name\":\"queued\"", ",\"cat\":\"queued\"");
-    argument_list arguments(out_);
-    arguments.member(text_.at(site));
-    out_.raw("}}");
+void drawing::draw_queued(const lane_ref& where, const span& what, std::uint32_t site) {
+    bar& drawn =
+        open(where, what, names_.of_word(word::queued), names_.category(kind_of_bar::queued));
+    add_place(drawn, site);
+    canvas_.draw(drawn);
 }
 
-std::optional<chrome_events::place> chrome_events::place_on_task(std::uint32_t task,
-                                                                 const span& what, inside room) {
+std::optional<lane_ref> drawing::place_on_task(std::uint32_t task, const span& what, inside room) {
     const std::uint32_t taken = task < lane_of_task_.size() ? lane_of_task_[task] : none;
     if (taken != none && task_lanes_[taken].owner == task &&
         what.end_ns <= span_of(from_.tasks[task]).end_ns &&
         task_lanes_[taken].spans.place(what, room)) {
-        return place{process::tasks, taken + 1};
+        return task_lanes_[taken].where;
     }
     return place_beside(process::tasks, task, what, room);
 }

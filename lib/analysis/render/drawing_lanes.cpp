@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "chrome_lanes.hpp"
+#include "drawing_lanes.hpp"
 
 namespace coroscope::analysis::render {
 

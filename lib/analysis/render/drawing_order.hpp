@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "chrome_lanes.hpp"
+#include "drawing_lanes.hpp"
 
 namespace coroscope::analysis::render {
 
