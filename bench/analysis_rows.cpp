@@ -10,6 +10,7 @@
 #include <coroscope/analysis/averages.hpp>
 #include <coroscope/analysis/chrome.hpp>
 #include <coroscope/analysis/load.hpp>
+#include <coroscope/analysis/perfetto.hpp>
 #include <coroscope/coroscope.hpp>
 #include <coroscope/trace/reader.hpp>
 
@@ -81,14 +82,16 @@ once_result load_native() {
     return {value, floor, counted == scopes ? "" : "not every scope was counted"};
 }
 
-once_result export_chrome() {
+/// Writes a trace of a million scopes to nowhere.
+template <class Export>
+once_result export_by(Export write_out) {
     constexpr std::uint64_t scopes = 1'000'000;
     const auto loaded = coroscope::analysis::load(trace_of(scopes));
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (!loaded || nowhere < 0) return {0, {}, "there is no trace, or no /dev/null"};
     std::uint64_t written = 0;
     const double value = rate(scopes, [&] {
-        const auto totals = coroscope::analysis::export_chrome(*loaded, [&](std::string_view text) {
+        const auto totals = write_out(*loaded, [&](std::string_view text) {
             return write(nowhere, text.data(), text.size()) == static_cast<ssize_t>(text.size());
         });
         if (totals) written = totals->scopes;
@@ -97,12 +100,17 @@ once_result export_chrome() {
     return {value, {}, written == scopes ? "" : "not every scope was written"};
 }
 
+once_result export_chrome() { return export_by(coroscope::analysis::export_chrome); }
+
+once_result export_perfetto() { return export_by(coroscope::analysis::export_perfetto); }
+
 }  // namespace
 
 std::vector<once_row> analysis_rows() {
     return {
         {"load.native", "M/s", load_native},
         {"export.chrome", "M/s", export_chrome},
+        {"export.perfetto", "M/s", export_perfetto},
     };
 }
 

@@ -103,4 +103,5 @@ BUDGETS = {
     "pack.write": Budget(""),
     "pack.read": Budget(""),
     "export.chrome": Budget("≥ 5 M/s", value=at_least(5)),
+    "export.perfetto": Budget("≥ 10 M/s", value=at_least(10)),
 }

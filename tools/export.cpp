@@ -7,6 +7,7 @@
 #include <variant>
 
 #include <coroscope/analysis/event_exports.hpp>
+#include <coroscope/analysis/perfetto.hpp>
 #include <fmt/format.h>
 
 #include "data_command.hpp"
@@ -49,7 +50,8 @@ std::string check_metric(const std::string& name) {
 
 int export_trace(const export_command& asked, const analysis::trace& loaded) {
     return write_out(asked, [&](const analysis::byte_sink& sink) -> analysis::written {
-        const auto totals = analysis::export_chrome(loaded, sink);
+        const auto totals = asked.to == "perfetto" ? analysis::export_perfetto(loaded, sink)
+                                                   : analysis::export_chrome(loaded, sink);
         if (!totals) return totals.error();
         if (totals->left_out != 0) {
             report(
@@ -78,17 +80,30 @@ int export_events(const export_command& asked, const analysis::event_list& event
     });
 }
 
+int not_for_perfetto(const export_command& asked) {
+    report(fmt::format(
+        "{}: is no native trace, and only these are written as perfetto; use --to chrome, "
+        "which Perfetto opens, too",
+        asked.file));
+    return exit_failure;
+}
+
 int run_export(const export_command& asked) {
     if (is_same_file(asked.file, asked.output))
         return usage_failure("--output", "would overwrite the trace");
-    if (asked.to != "chrome" || asked.torch) {
+    const bool is_picture = asked.to == "chrome" || asked.to == "perfetto";
+    if (asked.torch && asked.to == "perfetto")
+        return usage_failure("--torch", "has no form of Perfetto's; use --to chrome");
+    if (!is_picture || asked.torch) {
         const auto events = load_event_list(asked.file);
         return events ? export_events(asked, *events) : exit_failure;
     }
     const auto loaded = load_any_trace(asked.file);
     if (!loaded) return exit_failure;
-    if (const auto* events = std::get_if<analysis::event_list>(&*loaded))
+    if (const auto* events = std::get_if<analysis::event_list>(&*loaded)) {
+        if (asked.to == "perfetto") return not_for_perfetto(asked);
         return export_events(asked, *events);
+    }
     return export_trace(asked, std::get<analysis::trace>(*loaded));
 }
 
@@ -100,9 +115,11 @@ void add_export(CLI::App& root, command_line& line) {
     command->add_option("FILE", asked->file, "The trace")->required()->type_name("");
     command
         ->add_option("--to", asked->to,
-                     "chrome: Perfetto, DevTools and others open it;\n"
+                     "chrome: Perfetto, DevTools and others open it; perfetto: a native trace in\n"
+                     "Perfetto's own format, a third as large;\n"
                      "stacks: for flame graphs; memory-timeline, execution-graph: torch's")
-        ->check(CLI::IsMember({"chrome", "stacks", "memory-timeline", "execution-graph"}))
+        ->check(
+            CLI::IsMember({"chrome", "perfetto", "stacks", "memory-timeline", "execution-graph"}))
         ->type_name("FORMAT");
     command
         ->add_option("--metric", asked->metric,

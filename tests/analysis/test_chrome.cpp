@@ -13,12 +13,16 @@
 #include <vector>
 
 #include "../support/json.hpp"
+#include "small_traces.hpp"
 
 namespace {
 
 using namespace coroscope::analysis;
+using coroscope_tests::empty_trace;
 using coroscope_tests::json;
 using coroscope_tests::parse_json;
+using coroscope_tests::scope_at;
+using coroscope_tests::task_trace;
 
 std::string exported(const trace& from, chrome_totals* totals = nullptr) {
     std::string text;
@@ -29,63 +33,6 @@ std::string exported(const trace& from, chrome_totals* totals = nullptr) {
     REQUIRE(done.has_value());
     if (totals != nullptr) *totals = *done;
     return text;
-}
-
-event scope_at(std::int64_t start_ns, std::int64_t end_ns, std::uint32_t task = none) {
-    event scope;
-    scope.start_ns = start_ns;
-    scope.end_ns = end_ns;
-    scope.name = 0;
-    scope.site = 0;
-    scope.thread = 0;
-    scope.task = task;
-    return scope;
-}
-
-/// A process with two threads, one name and two sites.
-trace empty_trace() {
-    trace made;
-    made.process_name = "service";
-    made.process_id = 4242;
-    made.duration_ns = 1'000'000;
-    made.strings = {"handle"};
-    made.sites = {{"handle", "", "src/service.cpp", 12, "http", "", 0},
-                  {"db.query", "", "src/store.cpp", 42, "", "", 2}};
-    made.threads = {{1, 4242, "main", 0, 0, 0}, {2, 4250, "worker", 0, 0, 0}};
-    return made;
-}
-
-/// One task: spawned by the main thread at 100, first run at 200, suspended 300 to 700 with a wake
-/// at 500 from the worker, finished at 900. A scope in its frame spans it.
-trace task_trace() {
-    trace made = empty_trace();
-    task_info task;
-    task.id = 7;
-    task.spawn_site = 0;
-    task.spawn_thread = 0;
-    task.spawn_ns = 100;
-    task.first_wake_ns = 150;
-    task.end_ns = 900;
-    task.state = task_state::finished;
-    task.time = {300, 200, 250, 0};
-    task.slices = {0, 2};
-    task.awaits = {0, 1};
-    made.tasks = {task};
-    made.slices = {{200, 300, 0, 0}, {700, 900, 0, 1}};
-    await_info await;
-    await.task = 0;
-    await.site = 1;
-    await.waker_thread = 1;
-    await.suspend_ns = 300;
-    await.wake_ns = 500;
-    await.resume_ns = 700;
-    made.awaits = {await};
-    event scope = scope_at(200, 900, 0);
-    scope.detail = 0;
-    scope.flags = event_in_frame | event_async;
-    made.events = {scope};
-    made.details = {{{300, 200, 200, 0}, 1, none}};
-    return made;
 }
 
 struct shown {

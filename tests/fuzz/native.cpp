@@ -12,6 +12,7 @@
 #include <coroscope/analysis/chrome.hpp>
 #include <coroscope/analysis/events_of.hpp>
 #include <coroscope/analysis/load.hpp>
+#include <coroscope/analysis/perfetto.hpp>
 #include <coroscope/analysis/stream_statistics.hpp>
 #include <coroscope/analysis/task_statistics.hpp>
 #include <coroscope/analysis/views.hpp>
@@ -67,6 +68,7 @@ void feed(std::string_view bytes) {
     if (analysis::info_json(*loaded).empty() || analysis::info_text(*loaded).empty()) std::abort();
     if (analysis::summary(*loaded).empty()) std::abort();
     if (!analysis::export_chrome(*loaded, nowhere{})) std::abort();
+    if (!analysis::export_perfetto(*loaded, nowhere{})) std::abort();
     ask_all(analysis::events_of(*loaded));
 }
 

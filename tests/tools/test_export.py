@@ -10,6 +10,24 @@ from sample_traces import DataTest
 from tool import coroscope
 
 
+def packets(content):
+    """The packets of a Perfetto trace: fields 1 of the file, each with its length before it."""
+    found, at = [], 0
+    while at < len(content):
+        assert content[at] == 0x0A, at
+        size = shift = 0
+        more = True
+        while more:
+            at += 1
+            size |= (content[at] & 0x7F) << shift
+            shift += 7
+            more = content[at] >= 0x80
+        found.append(content[at + 1:at + 1 + size])
+        at += 1 + size
+    assert at == len(content), "the last packet is cut"
+    return found
+
+
 class Export(DataTest):
     def test_the_export_is_valid_and_holds_everything(self):
         target = self.folder / "out.json"
@@ -42,6 +60,19 @@ class Export(DataTest):
                     ends.pop()
                 self.assertTrue(not ends or -end <= ends[-1])
                 ends.append(-end)
+
+    def test_the_export_for_perfetto_is_packets_from_end_to_end(self):
+        target = self.folder / "out.pftrace"
+        self.assert_success(coroscope("export", self.trace, "--to", "perfetto", "-o", target))
+        content = target.read_bytes()
+        self.assertGreater(len(packets(content)), 40)
+        document = json.loads(coroscope("export", self.trace, "-o", "-").stdout)
+        for name in {event["name"] for event in document["traceEvents"] if event["ph"] == "X"}:
+            self.assertIn(b"\x12" + bytes([len(name)]) + name.encode(), content)
+
+    def test_torch_s_form_is_not_perfetto_s(self):
+        done = coroscope("export", self.trace, "--torch", "--to", "perfetto", "-o", self.folder / "out")
+        self.assert_one_error(done, 2, "--torch: .*use --to chrome")
 
     def test_a_path_that_cannot_be_written_is_named(self):
         target = self.folder / "none" / "out.json"

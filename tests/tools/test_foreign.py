@@ -93,6 +93,13 @@ class Foreign(ToolTest):
             want = coroscope("table", self.trace, "--format", "csv", *arguments).stdout
             self.assertEqual(coroscope("table", again, "--format", "csv", *arguments).stdout, want)
 
+    def test_it_is_not_exported_for_perfetto_which_opens_it_as_it_is(self):
+        target = self.folder / "kept"
+        target.write_text("kept")
+        self.assert_one_error(coroscope("export", self.trace, "--to", "perfetto", "-o", target), 1,
+                              rf"{self.trace}: is no native trace.*use --to chrome, which Perfetto opens, too")
+        self.assertEqual(target.read_text(), "kept")
+
     def test_the_exports_of_torch_are_there(self):
         graph = json.loads(coroscope("export", self.trace, "--to", "execution-graph", "-o", "-").stdout)
         self.assertIn("aten::mm", [node["name"] for node in graph["nodes"]])

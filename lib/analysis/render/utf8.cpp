@@ -128,6 +128,13 @@ std::string printable(std::string_view text) {
     return out;
 }
 
+std::string well_formed(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    each_character(text, [&out](std::string_view character) { out += character; });
+    return out;
+}
+
 void append_json_string(std::string& out, std::string_view text) {
     out += '"';
     each_character(text,

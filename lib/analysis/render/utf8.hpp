@@ -26,6 +26,9 @@ inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 /// written as escapes.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// `text` with every character that it has.
+[[nodiscard]] std::string well_formed(std::string_view text);
+
 /// Appends `text` as a JSON string with its quotes.
 void append_json_string(std::string& out, std::string_view text);
 
