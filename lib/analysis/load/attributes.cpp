@@ -9,50 +9,63 @@
 #include <unordered_map>
 #include <utility>
 
+#include "task_records.hpp"
+
 namespace coroscope::analysis::loading {
 
 using coroscope::trace::attribute_body;
+using coroscope::trace::record_kind;
 using coroscope::trace::record_view;
 
 namespace {
 
-// From `time_ns` on `task` carries `attribute` on the thread whose list this is (or, in a task's list,
-// anywhere). `holds` is false where a hand-installed context has ended.
+// From `time_ns` on a task, or a thread outside tasks, carries `attribute`.
 struct stretch {
     std::int64_t time_ns = 0;
-    std::uint32_t task = none;
     std::uint32_t attribute = none;
-    bool holds = true;
-    std::size_t place = 0;  // in a task's list: which came first, where times are equal
+    std::size_t place = 0;  // in its list: which came first, where times are equal
 };
 using history = std::vector<stretch>;
 
-const stretch* in_force(const history& of, std::int64_t moment_ns) {
+// From `time_ns` on a thread is in a context that was installed by hand, or runs a folded job; or in neither, where
+// `holds` is false.
+struct installed {
+    std::int64_t time_ns = 0;
+    std::uint32_t task = none;       // whose context it is, or the job
+    std::uint32_t shown = none;      // the task that its scopes are said to be of
+    std::uint32_t attribute = none;  // of a context; a job has a history
+    bool job = false;
+    bool holds = true;
+};
+
+template <class Timed>
+const Timed* in_force(const std::vector<Timed>& of, std::int64_t moment_ns) {
     const auto after = std::upper_bound(
         of.begin(), of.end(), moment_ns,
-        [](std::int64_t moment, const stretch& each) { return moment < each.time_ns; });
+        [](std::int64_t moment, const Timed& each) { return moment < each.time_ns; });
     return after == of.begin() ? nullptr : &*std::prev(after);
 }
 
 class attribute_pass {
 public:
-    attribute_pass(const attribute_records& records, trace& loaded)
+    // Folded jobs are numbered behind the tasks that are left.
+    attribute_pass(const task_records& records, trace& loaded)
         : records_(records),
           loaded_(loaded),
-          of_task_(loaded.tasks.size()),
+          of_task_(std::max(loaded.tasks.size(), records.renumbered.size())),
           of_thread_(loaded.threads.size()),
-          by_hand_(loaded.threads.size()),
+          installed_(loaded.threads.size()),
           open_(loaded.threads.size()) {}
 
     void run() {
         define();
-        for (const carry_op& op : records_.ops)
-            if (op.thread < loaded_.threads.size()) take(op);
+        std::size_t next = 0;
+        for (const thread_stream& stream : records_.streams) next = read(stream, next);
         for (history& each : of_task_)
             std::sort(each.begin(), each.end(), [](const stretch& left, const stretch& right) {
                 return std::pair(left.time_ns, left.place) < std::pair(right.time_ns, right.place);
             });
-        for (std::size_t task = 0; task < of_task_.size(); ++task)
+        for (std::size_t task = 0; task < loaded_.tasks.size(); ++task)
             loaded_.tasks[task].attribute = first_of(of_task_[task]);
         for (event& each : loaded_.events) each.attribute = of(each);
         if (unknown_ != 0)
@@ -64,7 +77,7 @@ public:
 private:
     // A definition may stand in the trace more than once; a parent may stand behind its child.
     void define() {
-        for (const attribute_definition& each : records_.definitions) {
+        for (const attribute_definition& each : records_.attributes.definitions) {
             const auto number = static_cast<std::uint32_t>(loaded_.attributes.size());
             if (!numbers_.try_emplace(each.serial, number).second) continue;
             loaded_.attributes.push_back({each.key, each.value, none});
@@ -84,36 +97,111 @@ private:
         return none;
     }
 
+    // Takes the stream's changes, from `next` on, among its task records. Gives the first change of the next stream.
+    std::size_t read(const thread_stream& stream, std::size_t next) {
+        const std::vector<carry_op>& changes = records_.attributes.ops;
+        std::uint32_t at = stream.first_op;
+        for (; next < changes.size() && changes[next].thread == stream.thread; ++next) {
+            for (; at < stream.end_op && records_.ops[at].position <= changes[next].position; ++at)
+                follow_jobs(records_.ops[at]);
+            take(changes[next]);
+        }
+        for (; at < stream.end_op; ++at) follow_jobs(records_.ops[at]);
+        return next;
+    }
+
     void take(const carry_op& op) {
         const std::uint32_t attribute = number_of(op.serial);
-        history& nested = open_[op.thread];
-        const bool of_hand = !nested.empty() && nested.back().task == op.task;
+        std::vector<installed>& nested = open_[op.thread];
+        const bool of_hand = !nested.empty() && !nested.back().job && nested.back().task == op.task;
         if (op.why == carry_op::cause::installed) {
-            nested.push_back({op.time_ns, op.task, attribute});
+            nested.push_back({op.time_ns, op.task, is_job(op.task) ? none : op.task, attribute});
         } else if (op.why == carry_op::cause::restored) {
+            while (!nested.empty() && nested.back().job) nested.pop_back();
             if (!nested.empty()) nested.pop_back();
         } else if (of_hand) {
             nested.back().attribute = attribute;
         } else {
             history& own = op.task < of_task_.size() ? of_task_[op.task] : of_thread_[op.thread];
-            own.push_back({op.time_ns, op.task, attribute, true, own.size()});
+            own.push_back({op.time_ns, attribute, own.size()});
             return;
         }
-        stretch now = nested.empty() ? stretch{0, none, none, false} : nested.back();
-        now.time_ns = op.time_ns;
-        by_hand_[op.thread].push_back(now);
+        note(op.thread, op.time_ns);
+    }
+
+    [[nodiscard]] bool is_job(std::uint32_t task) const {
+        return task != none && task >= records_.first_folded;
+    }
+
+    // Scopes of a job that is folded away are shown in what was there before it, and carry what the job does.
+    void follow_jobs(const task_op& op) {
+        switch (op.kind) {
+            case record_kind::none: return_to(op, op.task); break;
+            case record_kind::resume:
+                return_to(op, op.other);
+                if (is_job(op.task)) begin_job(op);
+                break;
+            case record_kind::suspend:
+            case record_kind::finish:
+                if (is_job(op.task)) end_job(op);
+                return_to(op, op.other);
+                break;
+            default: break;
+        }
+    }
+
+    void begin_job(const task_op& op) {
+        std::vector<installed>& nested = open_[op.thread];
+        std::uint32_t shown = op.other;
+        if (is_job(shown)) shown = nested.empty() ? none : nested.back().shown;
+        nested.push_back({op.time_ns, op.task, shown, none, true});
+        note(op.thread, op.time_ns);
+    }
+
+    void end_job(const task_op& op) {
+        std::vector<installed>& nested = open_[op.thread];
+        const auto begun =
+            std::find_if(nested.rbegin(), nested.rend(),
+                         [&op](const installed& each) { return each.job && each.task == op.task; });
+        if (begun == nested.rend()) return;
+        nested.erase(std::prev(begun.base()), nested.end());
+        note(op.thread, op.time_ns);
+    }
+
+    // The end of a job may be lost. A record that says that its thread was in no task, or in another job, tells of it.
+    void return_to(const task_op& op, std::uint32_t task) {
+        if (task != none && !is_job(task)) return;
+        std::vector<installed>& nested = open_[op.thread];
+        const std::size_t before = nested.size();
+        while (!nested.empty() && nested.back().job && nested.back().task != task)
+            nested.pop_back();
+        if (nested.size() != before) note(op.thread, op.time_ns);
+    }
+
+    void note(std::uint32_t thread, std::int64_t time_ns) {
+        const std::vector<installed>& nested = open_[thread];
+        installed now = nested.empty() ? installed{} : nested.back();
+        now.holds = !nested.empty();
+        now.time_ns = time_ns;
+        installed_[thread].push_back(now);
     }
 
     [[nodiscard]] std::uint32_t of(const event& each) const {
-        if (each.thread < by_hand_.size()) {
-            const stretch* found = in_force(by_hand_[each.thread], each.start_ns);
-            if (found != nullptr && found->holds && found->task == each.task)
-                return found->attribute;
+        if (each.thread < installed_.size()) {
+            const installed* found = in_force(installed_[each.thread], each.start_ns);
+            if (found != nullptr && found->holds && is_in(*found, each))
+                return found->job ? carried_in(of_task_[found->task], each.start_ns)
+                                  : found->attribute;
         }
         if (each.task < of_task_.size()) return carried_in(of_task_[each.task], each.start_ns);
         if (each.thread < of_thread_.size())
             return carried_in(of_thread_[each.thread], each.start_ns);
         return none;
+    }
+
+    // A range of a job that runs inside a task is said to be of no task: its mark names the job.
+    [[nodiscard]] static bool is_in(const installed& holding, const event& each) {
+        return each.task == holding.shown || (holding.job && each.task == none);
     }
 
     // Before the first thing that is known: what was set by then of what was carried there. What was said then has
@@ -135,15 +223,15 @@ private:
         return found == own.end() ? none : found->attribute;
     }
 
-    const attribute_records& records_;
+    const task_records& records_;
     trace& loaded_;
     std::unordered_map<std::uint32_t, std::uint32_t> numbers_;  // by serial
     std::vector<std::uint32_t> parents_;                        // serials
     std::vector<optional_ns> set_ns_;
-    std::vector<history> of_task_;
-    std::vector<history> of_thread_;  // outside tasks
-    std::vector<history> by_hand_;    // by thread
-    std::vector<history> open_;       // by thread: the installed contexts, the innermost last
+    std::vector<history> of_task_;                   // and of folded jobs
+    std::vector<history> of_thread_;                 // outside tasks
+    std::vector<std::vector<installed>> installed_;  // by thread
+    std::vector<std::vector<installed>> open_;       // by thread: what holds, the innermost last
     std::uint64_t unknown_ = 0;
 };
 
@@ -162,8 +250,8 @@ attribute_definition read_attribute(const record_view& record, symbols& names, c
             record.word(0) == 0 ? optional_ns() : clock.to_signed_ns(record.word(0))};
 }
 
-void attach_attributes(const attribute_records& records, trace& loaded) {
-    if (!records.definitions.empty()) attribute_pass(records, loaded).run();
+void attach_attributes(const task_records& records, trace& loaded) {
+    if (!records.attributes.definitions.empty()) attribute_pass(records, loaded).run();
 }
 
 }  // namespace coroscope::analysis::loading

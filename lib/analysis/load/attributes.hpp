@@ -2,7 +2,8 @@
 #pragma once
 
 // Which attribute each event and task carried. A task's own changes make its history; a context that was
-// installed by hand carries what it was captured with, on its thread until its end.
+// installed by hand carries what it was captured with, on its thread until its end. A job that is folded away
+// has a history, too: its scopes carry what it carries.
 
 #include <cstdint>
 #include <vector>
@@ -30,8 +31,11 @@ struct carry_op {
     std::uint32_t thread = none;
     std::uint32_t task = none;
     std::uint32_t serial = 0;
+    std::uint32_t position = 0;  ///< in its stream
     cause why = cause::change;
 };
+
+struct task_records;
 
 struct attribute_records {
     std::vector<attribute_definition> definitions;
@@ -43,6 +47,6 @@ attribute_definition read_attribute(const coroscope::trace::record_view& record,
                                     clock_map& clock);
 
 /// Fills in trace::attributes, event::attribute and task_info::attribute.
-void attach_attributes(const attribute_records& records, trace& loaded);
+void attach_attributes(const task_records& records, trace& loaded);
 
 }  // namespace coroscope::analysis::loading

@@ -181,7 +181,7 @@ trace load_from(const reader& input, loading::deadline& until) {
     loaded.took.tree_build_ns = until.elapsed_ns() - loaded.took.parse_ns;
     note_timeout(until, loaded);
     loading::order_memory_and_modules(loaded);
-    loading::attach_attributes(records.attributes, loaded);
+    loading::attach_attributes(records, loaded);
     loading::name_asio_tasks(loaded);
     loading::link_devices(records, names, clock, loaded);
     count_unseen_wakes(loaded);

@@ -146,8 +146,8 @@ private:
     }
 
     void read_carry(const record_view& record, std::uint32_t thread, carry_op::cause why) {
-        found_.attributes.ops.push_back(
-            {clock_.to_ns(record.word(0)), thread, task(record.word(2)), record.id(), why});
+        found_.attributes.ops.push_back({clock_.to_ns(record.word(0)), thread, task(record.word(2)),
+                                         record.id(), position_, why});
     }
 
     void read_label(const record_view& record) {
