@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/load.hpp>
 
-#include "asio_names.hpp"
 #include "attributes.hpp"
 #include "clock_map.hpp"
 #include "deadline.hpp"
@@ -11,6 +10,7 @@
 #include "fold_jobs.hpp"
 #include "load_native.hpp"
 #include "memory_records.hpp"
+#include "names_from_scopes.hpp"
 #include "notes.hpp"
 #include "open_ranges.hpp"
 #include "scope_records.hpp"
@@ -182,7 +182,7 @@ trace load_from(const reader& input, loading::deadline& until) {
     note_timeout(until, loaded);
     loading::order_memory_and_modules(loaded);
     loading::attach_attributes(records, loaded);
-    loading::name_asio_tasks(loaded);
+    loading::take_names_from_scopes(loaded);
     loading::link_devices(records, names, clock, loaded);
     count_unseen_wakes(loaded);
     warn_of_unknown(names, loaded);

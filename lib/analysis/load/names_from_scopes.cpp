@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "asio_names.hpp"
+#include "names_from_scopes.hpp"
 
 #include <coroscope/trace/format.hpp>
+#include <string_view>
+#include <unordered_set>
 
 namespace coroscope::analysis::loading {
 namespace {
@@ -27,8 +29,7 @@ void name_tasks(trace& loaded) {
     }
 }
 
-void label_await(trace& loaded, await_info& await) {
-    if (!is_kind(loaded, await.site, site_kind::operation)) return;
+void label_operation(const trace& loaded, await_info& await) {
     for (std::uint32_t at = await.scope; at != none; at = loaded.events[at].parent) {
         if (!is_kind(loaded, loaded.events[at].site, site_kind::await)) continue;
         await.site = loaded.events[at].site;
@@ -36,11 +37,31 @@ void label_await(trace& loaded, await_info& await) {
     }
 }
 
+// The runtime's words for an await without a label; see docs/format.md.
+bool lacks_label(const trace& loaded, const await_info& await) {
+    constexpr std::string_view unlabelled = "co_await in ";
+    return is_kind(loaded, await.site, site_kind::await) &&
+           std::string_view(loaded.sites[await.site].label).starts_with(unlabelled);
+}
+
+// An await scope begins right before its await. It ends with the whole expression, in which other awaits may follow.
+void label_awaits(trace& loaded) {
+    std::unordered_set<std::uint32_t> met;  // await scopes
+    for (await_info& await : loaded.awaits) {
+        if (is_kind(loaded, await.site, site_kind::operation)) label_operation(loaded, await);
+        if (await.scope == none) continue;
+        const event& scope = loaded.events[await.scope];
+        if (!is_kind(loaded, scope.site, site_kind::await) || !met.insert(await.scope).second)
+            continue;
+        if (lacks_label(loaded, await) && scope.task == await.task) await.site = scope.site;
+    }
+}
+
 }  // namespace
 
-void name_asio_tasks(trace& loaded) {
+void take_names_from_scopes(trace& loaded) {
     name_tasks(loaded);
-    for (await_info& await : loaded.awaits) label_await(loaded, await);
+    label_awaits(loaded);
 }
 
 }  // namespace coroscope::analysis::loading
