@@ -255,3 +255,43 @@ TEST_CASE("a file that is no trace fails with its reason") {
     REQUIRE_FALSE(empty);
     CHECK(empty.error().message == "is empty");
 }
+
+TEST_CASE("a thread that only woke a task has written nothing that could be missing") {
+    trace_builder built;
+    built.on(1)
+        .spawn(100, 7, 0, trace::spawn_started)
+        .suspend(200, 7)
+        .wake(250, 7, 0, 9)
+        .resume(300, 7)
+        .suspend(400, 7)
+        .wake(450, 7, 0, 2)
+        .resume(500, 7)
+        .finish(600, 7);
+    built.on(2).scope(built.site("work"), 10, 20);
+    const analysis::trace loaded = load(built);
+    CHECK(loaded.health.warnings.empty());
+    CHECK(loaded.threads.size() == 2);
+    CHECK(await(loaded, task(loaded, 7), 0).wake_ns == 250);
+    CHECK(await(loaded, task(loaded, 7), 0).waker_thread == analysis::none);
+    CHECK(loaded.threads[await(loaded, task(loaded, 7), 1).waker_thread].id == 2);
+}
+
+TEST_CASE(
+    "a thread on which a scope only began has written nothing that could be missing, either") {
+    trace_builder built;
+    built.on(1).long_scope(built.site("work"), 100, 200, trace::scope_in_frame, 0, 9);
+    const analysis::trace loaded = load(built);
+    CHECK(loaded.health.warnings.empty());
+    CHECK(loaded.threads[event(loaded, "work").thread].id == 9);
+}
+
+TEST_CASE("a thread that is not described is damage where its records are") {
+    trace_builder built;
+    built.on(1).spawn(100, 7).wake(250, 7, 0, 9).resume(300, 7).finish(600, 7);
+    const auto work = built.site("work");
+    built.on_unknown(9).scope(work, 10, 20).next_chunk(30).scope(work, 40, 50);
+    const analysis::trace loaded = load(built);
+    REQUIRE(loaded.health.warnings.size() == 1);
+    CHECK(loaded.health.warnings[0] == "1 threads have records and are not described in the trace");
+    CHECK(loaded.threads.size() == 2);
+}

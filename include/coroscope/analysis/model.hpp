@@ -82,9 +82,9 @@ struct await_info {
     std::uint32_t site = none;  ///< index into trace::sites
     std::uint32_t scope =
         none;  ///< innermost scope of the task that was open: index into trace::events
-    std::uint32_t awaited = none;  ///< the task that was awaited, if it was one
-    std::uint32_t waker = none;    ///< the task that woke it
-    std::uint32_t waker_thread = none;
+    std::uint32_t awaited = none;       ///< the task that was awaited, if it was one
+    std::uint32_t waker = none;         ///< the task that woke it
+    std::uint32_t waker_thread = none;  ///< none, too, of a thread that recorded nothing itself
     std::int64_t suspend_ns = 0;
     optional_ns wake_ns;    ///< unknown where nobody saw it
     optional_ns resume_ns;  ///< none: never resumed while the session ran

@@ -127,12 +127,17 @@ void count_unseen_wakes(trace& loaded) {
         }));
 }
 
-void warn_of_unknown(const loading::symbols& names, trace& loaded) {
-    const auto warn = [&loaded](std::uint32_t count, const char* what) {
+void warn_of_unknown(const loading::symbols& names, const loading::task_records& records,
+                     trace& loaded) {
+    const auto warn = [&loaded](std::ptrdiff_t count, const char* what) {
         if (count != 0) loaded.health.warnings.push_back(std::to_string(count) + what);
     };
+    const std::ptrdiff_t unknown_threads =
+        std::ranges::count_if(records.streams, [&names](const loading::thread_stream& each) {
+            return !names.describes_thread(each.thread);
+        });
     warn(names.unknown_sites(), " sites are named by records and not described in the trace");
-    warn(names.unknown_threads(), " threads are named by records and not described in the trace");
+    warn(unknown_threads, " threads have records and are not described in the trace");
     warn(names.unknown_devices(), " devices are named by records and not described in the trace");
 }
 
@@ -185,7 +190,7 @@ trace load_from(const reader& input, loading::deadline& until) {
     loading::take_names_from_scopes(loaded);
     loading::link_devices(records, names, clock, loaded);
     count_unseen_wakes(loaded);
-    warn_of_unknown(names, loaded);
+    warn_of_unknown(names, records, loaded);
     return loaded;
 }
 

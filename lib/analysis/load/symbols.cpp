@@ -94,7 +94,6 @@ void symbols::read_thread(const record_view& record) {
     thread_body body;
     std::memcpy(&body, record.payload(), sizeof(body));
     thread_info& info = loaded_.threads[thread(record.id())];
-    --unknown_threads_;
     info.os_id = body.os_thread_id;
     info.name.assign(body.name, strnlen(body.name, sizeof(body.name)));
     info.dropped_newest = body.dropped_newest;
@@ -102,15 +101,16 @@ void symbols::read_thread(const record_view& record) {
     loaded_.health.cut_texts += body.truncated_payloads;
     waited_ticks_.back() = body.waited_ticks;
     joined_ticks_.back() = record.word(0);
+    described_.back() = true;
 }
 
 std::uint32_t symbols::thread(std::uint32_t id) {
     const std::uint32_t number = threads_.insert(id);
     if (number == loaded_.threads.size()) {
-        ++unknown_threads_;
         loaded_.threads.emplace_back().id = id;
         waited_ticks_.push_back(0);
         joined_ticks_.push_back(0);
+        described_.push_back(false);
     }
     return number;
 }

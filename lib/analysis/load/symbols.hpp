@@ -3,7 +3,7 @@
 
 // What the metadata chunks name: sites, threads, devices and strings, by dense numbers that are indices into
 // the model. A record may name what the trace does not hold (lost or damaged metadata); such a thing
-// gets a placeholder and is counted.
+// gets a placeholder and is counted; a thread only where it has records.
 
 #include <cstdint>
 #include <map>
@@ -41,6 +41,11 @@ public:
     /// Index into trace::threads.
     std::uint32_t thread(std::uint32_t id);
 
+    /// The same; `none` where neither a description nor a record of that thread has been met.
+    [[nodiscard]] std::uint32_t known_thread(std::uint32_t id) const { return threads_.find(id); }
+    /// A thread is described as it writes its first record. Others may name one that never did.
+    [[nodiscard]] bool describes_thread(std::uint32_t thread) const { return described_[thread]; }
+
     /// When the thread joined, in ticks; 0 where that is unknown. By index into trace::threads.
     [[nodiscard]] const std::vector<std::uint64_t>& joined_ticks() const { return joined_ticks_; }
 
@@ -59,7 +64,6 @@ public:
     [[nodiscard]] const std::vector<std::uint64_t>& waited_ticks() const { return waited_ticks_; }
 
     [[nodiscard]] std::uint32_t unknown_sites() const { return unknown_sites_; }
-    [[nodiscard]] std::uint32_t unknown_threads() const { return unknown_threads_; }
     [[nodiscard]] std::uint32_t unknown_devices() const { return unknown_devices_; }
 
 private:
@@ -80,6 +84,7 @@ private:
     std::vector<std::uint32_t> site_names_;
     std::vector<std::uint64_t> waited_ticks_;
     std::vector<std::uint64_t> joined_ticks_;
+    std::vector<bool> described_;  // by index into trace::threads
     std::vector<coroscope::trace::clock_point> clock_points_;
     std::unordered_map<std::string, std::uint32_t> interned_;
     using source_place =
@@ -87,7 +92,6 @@ private:
     // label, file, line, category, kind: the site's number
     std::map<source_place, std::uint32_t> places_;
     std::uint32_t unknown_sites_ = 0;
-    std::uint32_t unknown_threads_ = 0;
     std::uint32_t unknown_devices_ = 0;
 };
 

@@ -193,7 +193,7 @@ private:
         op.time_ns = op.kind == record_kind::spawn ? spawn_time(record.word(0))
                                                    : clock_.to_ns(record.word(0));
         if (op.kind == record_kind::wake)
-            op.value = op.value == 0 ? none : names_.thread(op.value);
+            op.value = op.value == 0 ? none : names_.known_thread(op.value);
         else if (op.time_ns > 0)
             seen(op.time_ns);
         found_.ops.push_back(op);
