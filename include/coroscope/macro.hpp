@@ -10,6 +10,8 @@
 //   co_await COROSCOPE_AWAIT("label", what);   labels one await
 //
 // They are statements (COROSCOPE_AWAIT is an expression) for block scope; labels are string literals.
+// A block has one scope per source line at most: their variables are named after it, which is the same in every
+// translation unit. A macro that expands to two of them is on one line, too.
 // A scope cannot stand in a constexpr function: C++20 allows no static variable there.
 // With COROSCOPE_ENABLED=0, and where a category or level is compiled out, arguments are still
 // type-checked and nothing else remains.
