@@ -76,7 +76,12 @@ range_state* begin_shared_range(const char* label, std::size_t size, bool record
     return state;
 }
 
-bool end_shared_range(range_state& state) noexcept { return state.on_end.close(); }
+// Held meanwhile: a callback may let the last handle go.
+bool end_shared_range(range_state& state) noexcept {
+    retain(state);
+    const range_ptr held(&state);
+    return held->on_end.close();
+}
 
 bool has_ended(const range_state& state) noexcept { return state.on_end.closed(); }
 

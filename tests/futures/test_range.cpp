@@ -6,6 +6,7 @@
 
 #include <array>
 #include <barrier>
+#include <memory>
 #include <optional>
 
 #include "../runtime/support/executors.hpp"
@@ -104,6 +105,15 @@ TEST_SUITE("range") {
         });
         ends.end();
         CHECK(happened.words() == words{"outer", "outer done", "inner"});
+    }
+
+    TEST_CASE("a callback may let the last handle go while the range ends") {
+        recording session;
+        auto last = std::make_unique<range>("gone in its end");
+        last->on_end([&last] { last.reset(); });
+        last->end();
+        CHECK(last == nullptr);
+        CHECK(session.stop().count("gone in its end") == 1);
     }
 
     TEST_CASE("a callback may be move-only") {
