@@ -117,7 +117,7 @@ public:
 
     /// Begins. `label` is anything with data() and size(), or a C string.
     template <class Label>
-        requires(!std::is_same_v<Label, range>)
+        requires(!std::is_base_of_v<range, Label>)
     explicit range(const Label& label) noexcept : state_(detail::begin_shared_range(label)) {}
 
     /// Ends the range now, on this thread, then runs its end callbacks. Where that has been done it does

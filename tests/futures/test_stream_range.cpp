@@ -109,6 +109,16 @@ TEST_SUITE("stream_range") {
         CHECK(statistics[0].lost_items == 0);
     }
 
+    TEST_CASE("a handle of a stream's range is one of a range") {
+        recording session;
+        stream_range rows("rows");
+        const range handle(rows);
+        const range moved(std::move(rows));
+        handle.end();
+        CHECK(moved.ended());
+        CHECK(session.stop().count("rows") == 1);
+    }
+
     TEST_CASE("while nothing records, items cost no trace") {
         const stream_range early("too early");
         recording session;
