@@ -198,7 +198,7 @@ public:
         {
             const std::promise<T> broken(std::move(state_));
         }
-        if (!at_exit_) completed_->after.close();
+        if (!at_exit_) completed_->after.try_close();
     }
     void swap(promise& other) noexcept {
         state_.swap(other.state_);

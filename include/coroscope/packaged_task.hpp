@@ -38,7 +38,7 @@ public:
         if (!completed_ || at_exit_) return;
         completed_->before.close();
         task_ = {};
-        completed_->after.close();
+        completed_->after.try_close();
     }
 
     void swap(packaged_task& other) noexcept {
@@ -53,7 +53,7 @@ public:
         const detail::completion_ptr held =
             completed_;  // the task may be destroyed once it is ready
         task_(held.get(), std::forward<Arguments>(arguments)...);
-        held->after.close();
+        held->after.try_close();
     }
     void make_ready_at_thread_exit(Arguments... arguments) {
         const detail::completion_ptr held = completed_;
@@ -67,7 +67,7 @@ public:
         detail::completion_ptr next(new detail::completion);
         if (!at_exit_ && completed_) completed_->before.close();
         task_.reset();
-        if (!at_exit_ && completed_) completed_->after.close();
+        if (!at_exit_ && completed_) completed_->after.try_close();
         completed_ = std::move(next);
         at_exit_ = false;
     }

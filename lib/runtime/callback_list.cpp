@@ -57,15 +57,19 @@ bool callback_list::add(callback& added) noexcept {
 }
 
 bool callback_list::close() noexcept {
+    if (try_close()) return true;
+    const std::atomic_ref closer(closer_);
+    if (closer.load(std::memory_order_relaxed) != &this_thread)
+        wait_until_closed(std::atomic_ref(state_));
+    return false;
+}
+
+bool callback_list::try_close() noexcept {
     const std::atomic_ref word(state_);
     const std::atomic_ref closer(closer_);
     std::uintptr_t state = word.load(std::memory_order_acquire);
     do {
-        if ((state & closing) != 0) {
-            if (state != closed_for_good && closer.load(std::memory_order_relaxed) != &this_thread)
-                wait_until_closed(word);
-            return false;
-        }
+        if ((state & closing) != 0) return false;
     } while (!word.compare_exchange_weak(state, closing, std::memory_order_acq_rel,
                                          std::memory_order_acquire));
     closer.store(&this_thread,

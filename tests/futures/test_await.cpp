@@ -5,6 +5,9 @@
 #include <coroscope/async.hpp>
 #include <coroscope/packaged_task.hpp>
 
+#include <memory>
+#include <thread>
+
 #include "../runtime/support/awaitables.hpp"
 #include "../runtime/support/foreign.hpp"
 #include "support.hpp"
@@ -45,6 +48,14 @@ foreign::manual<foreign::declared> foreign_await(future<int> pending, int& resul
     result = co_await std::move(pending);
 }
 
+/// Has another thread destroy who made it go on.
+template <class Producer>
+plain await_and_drop(std::unique_ptr<Producer>& producer, bool& dropped) {
+    co_await producer->get_future();
+    std::thread([&producer] { producer.reset(); }).join();
+    dropped = true;
+}
+
 plain await_and_note_thread(future<int> pending, std::thread::id& resumed_on) {
     co_await std::move(pending);
     resumed_on = std::this_thread::get_id();
@@ -71,6 +82,19 @@ TEST_SUITE("await of futures") {
         promise<void> nothing;
         nothing.set_value();
         sync_wait(await_on(nothing.get_future()));
+    }
+
+    TEST_CASE("whoever goes on may wait for another thread that destroys the producer") {
+        bool dropped = false;
+        auto set = std::make_unique<promise<int>>();
+        await_and_drop(set, dropped);
+        set->set_value(1);
+        CHECK(dropped);
+        dropped = false;
+        auto called = std::make_unique<packaged_task<int()>>([] { return 1; });
+        await_and_drop(called, dropped);
+        (*called)();
+        CHECK(dropped);
     }
 
     TEST_CASE("exceptions and broken promises are thrown where it awaits") {

@@ -38,6 +38,9 @@ public:
     /// which it runs. True for the one call that closed it.
     COROSCOPE_API bool close() noexcept;
 
+    /// The same, but does not wait: what another thread is closing may still be running on return.
+    COROSCOPE_API bool try_close() noexcept;
+
     COROSCOPE_API bool closed() const noexcept;
 
 private:

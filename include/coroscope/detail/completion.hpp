@@ -25,7 +25,9 @@ public:
     }
 
     callback_list before;  ///< ends of ranges
-    callback_list after;   ///< coroutines that await
+    /// Coroutines that await. Only tried to be closed: they may wait for whoever does it second, such as the promise that
+    /// is destroyed while they run.
+    callback_list after;
     completion* next_at_exit = nullptr;
 
     friend void retain(completion& self) noexcept {
@@ -53,7 +55,7 @@ void complete(const completion_ptr& completed, Produce&& produce) {
         completed;  // a consumer may destroy the producer as soon as it is ready
     if (held) held->before.close();
     produce();
-    if (held) held->after.close();
+    if (held) held->after.try_close();
 }
 
 /// Runs the end callbacks when a producer's function has made its result, or thrown.
