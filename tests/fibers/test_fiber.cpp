@@ -108,6 +108,24 @@ TEST_SUITE("fiber") {
         CHECK(ran == 10);
     }
 
+    TEST_CASE("a fiber may be moved while it runs, and assigned to itself") {
+        std::vector<fiber> fibers;
+        fibers.reserve(1);
+        int ran = 0;
+        fibers.emplace_back([&](fiber::handle& self) {
+            fibers.emplace_back([] {});  // the vector grows
+            self.suspend();
+            ++ran;
+        });
+        fibers[0].resume();
+        fiber& itself = fibers[0];
+        fibers[0] = std::move(itself);
+        REQUIRE(fibers[0].valid());
+        fibers[0].resume();
+        CHECK(ran == 1);
+        CHECK(fibers[0].done());
+    }
+
     TEST_CASE("an exception leaves resume(), and the task has failed") {
         recording session;
         fiber work([](fiber::handle& self) {

@@ -88,8 +88,8 @@ public:
 
     fiber(fiber&&) noexcept = default;
     fiber& operator=(fiber&& other) noexcept {
-        destroy();
-        body_ = std::move(other.body_);
+        fiber taken(std::move(other));
+        body_.swap(taken.body_);
         return *this;
     }
     ~fiber() { destroy(); }
@@ -101,13 +101,15 @@ public:
     /// It is about to be resumed: from now on it is queued and no longer suspended. Any thread.
     void ready() noexcept { body_->task.ready(); }
 
-    /// Runs it until it suspends or ends. Precondition: valid(), neither done() nor running.
+    /// Runs it until it suspends or ends. Meanwhile this handle may be moved, not destroyed with its fiber. Precondition:
+    /// valid(), neither done() nor running.
     void resume() {
-        body_->task.switch_in();
-        body_->stack.enter();
-        body_->other = std::move(body_->other).resume();
-        body_->stack.entered();
-        if (body_->error) std::rethrow_exception(std::exchange(body_->error, nullptr));
+        body& running = *body_;  // this handle may be moved meanwhile
+        running.task.switch_in();
+        running.stack.enter();
+        running.other = std::move(running.other).resume();
+        running.stack.entered();
+        if (running.error) std::rethrow_exception(std::exchange(running.error, nullptr));
     }
 
 private:
