@@ -100,6 +100,31 @@ private:
     thread_executor pool_;
 };
 
+/// An executor whose second call lasts until it is let go.
+class holding_executor {
+public:
+    void post(job next) {
+        job_ = std::move(next);
+        if (!taken_) return;
+        used_ = true;
+        while (!let_go_) std::this_thread::yield();
+        used_ = false;
+    }
+    job take() {
+        taken_ = true;
+        return std::move(job_);
+    }
+    void wait_until_used() const {
+        while (!used_) std::this_thread::yield();
+    }
+    bool used() const { return used_; }
+    void let_go() { let_go_ = true; }
+
+private:
+    job job_;
+    std::atomic<bool> taken_{false}, used_{false}, let_go_{false};
+};
+
 task<cudaError_t> polled(cudaStream_t stream, closing_executor& executor) {
     co_return co_await cuda::polling(stream, executor);
 }
@@ -346,6 +371,27 @@ TEST_SUITE("completion") {
         executor.run();
         CHECK(result.answer == -1);
         CHECK(failed.answer == cudaErrorECCUncorrectable);
+    }
+
+    TEST_CASE("whoever destroys a coroutine while it is polled for waits until that is done") {
+        fake_stream stream;
+        stream.work();
+        auto executor = std::make_unique<holding_executor>();
+        outcome result;
+        auto waiting = std::make_unique<coroutine>(poll_on(stream.handle(), *executor, result));
+        waiting->resume();
+        std::thread polling([poll = executor->take()]() mutable { poll(); });
+        executor->wait_until_used();
+        std::thread device([&held = *executor] {
+            std::this_thread::sleep_for(20ms);
+            held.let_go();
+        });
+        waiting.reset();
+        CHECK_FALSE(executor->used());
+        device.join();
+        executor.reset();
+        polling.join();
+        CHECK(result.answer == -1);
     }
 
     TEST_CASE("polling goes on on the library's thread where its executor takes no more") {

@@ -31,8 +31,10 @@
 // looked at, so the device that they belong to is the awaiting thread's.
 
 #include <cuda_runtime_api.h>
+#include <sched.h>
 
 #include <coroutine>
+#include <cstdint>
 #include <new>
 #include <source_location>
 #include <type_traits>
@@ -42,6 +44,7 @@
 #include <coroscope/context.hpp>
 #include <coroscope/detail/attachment.hpp>
 #include <coroscope/detail/device_wait.hpp>
+#include <coroscope/detail/exceptions.hpp>
 #include <coroscope/detail/location.hpp>
 #include <coroscope/executor_adaptor.hpp>
 #include <coroscope/integration/cuda.hpp>
@@ -121,9 +124,8 @@ private:
         if constexpr (std::is_same_v<Executor, on_waking_thread>) {
             this->resume_on_waking_thread();
         } else {
-            try {
-                hand_in_job();
-            } catch (...) {  // an executor that takes no more
+            COROSCOPE_DETAIL_TRY { hand_in_job(); }
+            COROSCOPE_DETAIL_CATCH(...) {  // an executor that takes no more
                 this->resume_on_waking_thread();
             }
         }
@@ -146,6 +148,13 @@ class polled_wait final : public executed_wait<Executor> {
 public:
     using executed_wait<Executor>::executed_wait;
 
+    /// On return nobody looks any more, and the executor is not used.
+    void forget() noexcept {
+        if (this->forgotten()) return;  // it goes on, maybe inside a poll
+        this->device_waiter::forget();
+        while (__atomic_load_n(&polls_, __ATOMIC_SEQ_CST) != 0) ::sched_yield();
+    }
+
     static cudaError_t begin(const coroscope::detail::counted_ptr<polled_wait>& wait) {
         const cudaError_t failed = wait->work_.prepare();
         if (failed == cudaSuccess) wait->hand_in(job{wait});
@@ -159,19 +168,25 @@ private:
     };
 
     void poll(const job& again) noexcept {
-        if (this->forgotten()) return;
-        if (const int answer = this->work_.look_again(); answer != device_wait::pending) {
-            this->tell(answer);
-            return;
-        }
-        try {
-            this->hand_in(again);
-        } catch (...) {  // an executor that takes no more
+        // Sequentially consistent, as forget() is: either it finds the poll, or the poll that it was forgotten.
+        __atomic_fetch_add(&polls_, 1U, __ATOMIC_SEQ_CST);
+        const int answer = this->forgotten() ? device_wait::pending : look_or_hand_in(again);
+        __atomic_fetch_sub(&polls_, 1U, __ATOMIC_SEQ_CST);
+        if (answer != device_wait::pending) this->tell(answer);
+    }
+
+    /// The answer, or `pending` where somebody will look again.
+    int look_or_hand_in(const job& again) noexcept {
+        const int answer = this->work_.look_again();
+        if (answer != device_wait::pending) return answer;
+        COROSCOPE_DETAIL_TRY { this->hand_in(again); }
+        COROSCOPE_DETAIL_CATCH(...) {  // an executor that takes no more
             retain(*this);
             if (const cudaError_t failed = tell_by_looking(device_wait_ptr(this));
                 failed != cudaSuccess)
-                this->tell(failed);
+                return static_cast<int>(failed);
         }
+        return device_wait::pending;
     }
 
     void when_told() noexcept override {
@@ -181,6 +196,8 @@ private:
         }
         this->resume_handed_over();
     }
+
+    std::uint32_t polls_ = 0;  ///< that look, or use the executor
 };
 
 /// What completion() and polling() give.
