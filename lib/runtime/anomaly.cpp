@@ -153,7 +153,7 @@ void copy_what(char* to, std::size_t size) noexcept {
     try {
         throw;
     } catch (const std::exception& caught) {
-        what.text(caught.what());
+        if (const char* said = caught.what(); said != nullptr) what.text(said);
     } catch (...) {
     }
 }

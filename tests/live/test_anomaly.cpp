@@ -169,6 +169,27 @@ TEST_SUITE("anomaly detection") {
         CHECK(text.ends_with("\n"));
     }
 
+    TEST_CASE("an exception that has nothing to say is reported without a text") {
+        struct says_nothing : std::exception {
+            const char* what() const noexcept override { return nullptr; }
+        };
+        const auto mute = []() -> task<> {
+            throw says_nothing();
+            co_return;
+        };
+        anomalies found;
+        bool caught = false;
+        try {  // doctest would read the text
+            sync_wait(mute());
+        } catch (const says_nothing&) {
+            caught = true;
+        }
+        CHECK(caught);
+        REQUIRE(found.list.size() == 1);
+        CHECK(found.list[0].what.empty());
+        CHECK(found.list[0].type.ends_with("says_nothing"));
+    }
+
     TEST_CASE("failures one after the other are reported separately") {
         anomalies found;
         CHECK(sync_wait(asks_both()) == 2);
