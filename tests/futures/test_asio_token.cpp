@@ -11,6 +11,9 @@
 #include <boost/asio/deferred.hpp>
 #endif
 
+#include <functional>
+#include <memory>
+
 #include "support.hpp"
 
 using namespace coroscope;
@@ -68,6 +71,11 @@ asio::awaitable<void> await_failure(asio::io_context& loop, std::string& message
 asio::awaitable<void> wait_twice(asio::steady_timer& timer) {
     co_await timer.async_wait(traced(asio::use_awaitable, "awaited wait"));
     co_await asio::post(timer.get_executor(), traced(asio::use_awaitable, "awaited post"));
+}
+
+asio::awaitable<void> wait_by_constant(asio::steady_timer& timer) {
+    const auto token = traced(asio::use_awaitable, "by a constant");
+    co_await timer.async_wait(token);
 }
 
 }  // namespace
@@ -189,6 +197,38 @@ TEST_SUITE("asio tokens") {
     }
 
 #endif
+
+    TEST_CASE("a token that has a name may be used again, and may be constant") {
+        recording session;
+        asio::io_context loop;
+        int calls = 0;
+        const std::function<void(error_code)> handler = [&calls](error_code) { ++calls; };
+        auto token = traced(handler, "named");
+        const auto constant = traced(handler, "constant");
+        for (int each = 0; each < 2; ++each) {
+            auto timer = std::make_shared<asio::steady_timer>(loop, 1ms);
+            timer->async_wait(token);
+            timer->async_wait(constant);
+            loop.run();
+            loop.restart();
+        }
+        CHECK(calls == 4);
+        const recorded found = session.stop();
+        CHECK(found.count("named") == 2);
+        CHECK(found.count("constant") == 2);
+    }
+
+    TEST_CASE("a constant token of use_awaitable awaits as any") {
+        recording session;
+        asio::io_context loop;
+        asio::steady_timer timer(loop, 1ms);
+        bool done = false;
+        asio::co_spawn(loop, wait_by_constant(timer),
+                       [&done](std::exception_ptr error) { done = !error; });
+        loop.run();
+        CHECK(done);
+        CHECK(session.stop().count("by a constant") == 1);
+    }
 
     TEST_CASE("the handler runs on its own executor and under the context of the initiation") {
         asio::io_context loop;

@@ -68,6 +68,11 @@ private:
     Handler handler_;
 };
 
+/// As what a traced token hands its own one on: only an rvalue's may be moved from.
+template <class Traced, class Token>
+using handed_token =
+    std::conditional_t<std::is_reference_v<Traced> || std::is_const_v<Traced>, const Token&, Token>;
+
 inline namespace COROSCOPE_ABI {
 
 /// Begins the range when the operation is initiated, which may be later than its making.
@@ -121,7 +126,8 @@ private:
     const char* label_;
 };
 
-/// `label` must live until the operation is initiated.
+/// `label` must live until the operation is initiated. What it gives may be used again: from an lvalue the token is
+/// copied, as Asio does.
 template <class Token>
 auto traced(Token&& token, const char* label = "asynchronous operation") {
     return traced_token<std::decay_t<Token>>(static_cast<Token&&>(token), label);
@@ -135,10 +141,13 @@ class COROSCOPE_DETAIL_ASIO::async_result<coroscope::traced_token<Token>, Signat
 public:
     template <class Initiation, class Traced, class... Arguments>
     static auto initiate(Initiation&& initiation, Traced&& traced, Arguments&&... arguments)
-        -> decltype(COROSCOPE_DETAIL_ASIO::async_initiate<Token, Signatures...>(
+        -> decltype(COROSCOPE_DETAIL_ASIO::async_initiate<
+                    coroscope::detail::handed_token<Traced, Token>, Signatures...>(
             std::declval<coroscope::detail::traced_initiation<std::decay_t<Initiation>>>(),
-            std::declval<Token&>(), static_cast<Arguments&&>(arguments)...)) {
-        return COROSCOPE_DETAIL_ASIO::async_initiate<Token, Signatures...>(
+            std::declval<coroscope::detail::handed_token<Traced, Token>&>(),
+            static_cast<Arguments&&>(arguments)...)) {
+        return COROSCOPE_DETAIL_ASIO::async_initiate<coroscope::detail::handed_token<Traced, Token>,
+                                                     Signatures...>(
             coroscope::detail::traced_initiation<std::decay_t<Initiation>>(
                 static_cast<Initiation&&>(initiation), traced.label()),
             traced.token(), static_cast<Arguments&&>(arguments)...);
