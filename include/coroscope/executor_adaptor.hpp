@@ -90,7 +90,11 @@ public:
 
     decltype(auto) operator()() {
         const detail::job_run run(ticket_.redeem());
-        return detail::moved(callable_)();
+        if constexpr (std::is_invocable_v<Callable>) {
+            return detail::moved(callable_)();
+        } else {
+            return callable_();
+        }
     }
 
 private:
@@ -120,7 +124,8 @@ public:
         execute(static_cast<Callable&&>(callable), where);
     }
 
-    /// `co_await adaptor.schedule()` goes on on the executor.
+    /// `co_await adaptor.schedule()` goes on on the executor: on a copy of one that is held by value, so that the adaptor
+    /// may belong to the coroutine. One that can only be moved must outlive its call.
     auto schedule(std::source_location where = std::source_location::current()) noexcept {
         return hop(*this, where);
     }
@@ -132,7 +137,11 @@ private:
             : executor_(&executor), where_(where) {}
         bool await_ready() const noexcept { return false; }
         void await_suspend(std::coroutine_handle<> waiter) const {
-            executor_->execute([waiter] { waiter.resume(); }, where_);
+            // The coroutine may run elsewhere, and the adaptor in its frame be gone, before the executor's call returns.
+            std::conditional_t<std::is_copy_constructible_v<Executor>, executor_adaptor,
+                               executor_adaptor&>
+                kept = *executor_;
+            kept.execute([waiter] { waiter.resume(); }, where_);
         }
         void await_resume() const noexcept {}
 

@@ -35,6 +35,26 @@ struct copying_executor {
     std::function<void()>* last;
     void execute(std::function<void()> body) const { *last = std::move(body); }
 };
+/// A handle to a queue that is used until its call returns, when another thread may have run the job.
+struct lingering_executor {
+    bool* lived;
+    volatile bool alive = true;
+    explicit lingering_executor(bool& at_return) noexcept : lived(&at_return) {}
+    lingering_executor(const lingering_executor& other) noexcept : lived(other.lived) {}
+    lingering_executor& operator=(const lingering_executor&) = delete;
+    ~lingering_executor() { alive = false; }
+
+    template <class Job>
+    void execute(Job&& body) const {
+        bool& at_return = *lived;
+        std::thread([&body] { body(); }).join();
+        at_return = alive;
+    }
+};
+task<> hops_in_its_frame(bool& lived) {
+    executor_adaptor<lingering_executor> tasks{lingering_executor(lived)};
+    co_await tasks.schedule();
+}
 struct moved_executor {
     std::unique_ptr<int> only_movable;
     template <class Job>
@@ -137,6 +157,26 @@ TEST_SUITE("executor_adaptor") {
         executor_adaptor<moved_executor> executor{moved_executor{std::make_unique<int>(1)}};
         int ran = 0;
         executor.execute([&ran] { ++ran; });
+        CHECK(ran == 1);
+    }
+
+    TEST_CASE("an adaptor of a value may live in the coroutine that it resumes, and be gone when "
+              "the executor's call returns") {
+        bool lived = false;
+        sync_wait(hops_in_its_frame(lived));
+        CHECK(lived);
+    }
+
+    TEST_CASE("a job may be callable only where it is kept") {
+        struct kept_job {
+            int* ran;
+            void operator()() & { ++*ran; }
+        };
+        manual_executor queue;
+        executor_adaptor executor(queue);
+        int ran = 0;
+        executor.execute(kept_job{&ran});
+        queue.run();
         CHECK(ran == 1);
     }
 
