@@ -6,7 +6,7 @@
 //
 // A value is shown by `coroscope_argument(argument_writer&, const T&)`, found by argument-dependent
 // lookup, if there is one; else by what it is: integers, floating point, bool, enumerations, pointers
-// (their address), text, and anything with data() and size() of char. Others show as "?". Text ends at its
+// to objects that are not volatile (their address), text, and anything with data() and size() of char. Others show as "?". Text ends at its
 // first NUL; where there is none, an array's ends with it, and what a `const char*` points to is read until
 // the writer's 1,024 bytes are full.
 
@@ -88,7 +88,7 @@ void write_argument(argument_writer& writer, const T& value) noexcept {
         text == nullptr ? writer.text("null", 4) : writer.terminated_text(text);
     } else if constexpr (text_like<T>) {
         writer.text(value.data(), value.size());
-    } else if constexpr (std::is_pointer_v<T>) {
+    } else if constexpr (std::is_pointer_v<T> && std::is_convertible_v<T, const void*>) {
         writer.address(static_cast<const void*>(value));
     } else {
         writer.unknown();

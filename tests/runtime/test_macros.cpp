@@ -156,6 +156,16 @@ TEST_SUITE("macros") {
         CHECK(found.trace.health.cut_texts == 2);
     }
 
+    TEST_CASE("what has no address to show is shown as unknown") {
+        recording session({.all_threads = true, .record_arguments = true});
+        volatile int device_register = 0;
+        {
+            COROSCOPE_ARGS("pointers", &with_arguments, &device_register, &point::x);
+        }
+        const recorded found = session.stop();
+        CHECK(found.arguments(found.event("pointers")) == "?, ?, ?");
+    }
+
     TEST_CASE("no text at all is shown as nothing, and a null pointer to text as null") {
         recording session({.all_threads = true, .record_arguments = true});
         {
