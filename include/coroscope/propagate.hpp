@@ -10,17 +10,9 @@
 #include <coroscope/config.hpp>
 #include <coroscope/context.hpp>
 #include <coroscope/detail/hand_over.hpp>
+#include <coroscope/detail/invoke.hpp>
 
 namespace coroscope {
-namespace detail {
-
-template <class Function, class... Arguments>
-concept callable_with = requires(Function&& function, Arguments&&... arguments) {
-    static_cast<Function&&>(function)(static_cast<Arguments&&>(arguments)...);
-};
-
-}  // namespace detail
-
 inline namespace COROSCOPE_ABI {
 
 /// A callable and the context under which it runs. As copyable and movable as the callable, and called with what that
@@ -32,30 +24,25 @@ public:
         : callable_(detail::moved(callable)) {}
 
     template <class... Arguments>
-        requires detail::callable_with<Callable&, Arguments...>
+        requires std::is_invocable_v<Callable&, Arguments...>
     decltype(auto) operator()(Arguments&&... arguments) & {
         const context_guard guard(context_);
-        return call(callable_, static_cast<Arguments&&>(arguments)...);
+        return detail::invoke(callable_, static_cast<Arguments&&>(arguments)...);
     }
     template <class... Arguments>
-        requires detail::callable_with<const Callable&, Arguments...>
+        requires std::is_invocable_v<const Callable&, Arguments...>
     decltype(auto) operator()(Arguments&&... arguments) const& {
         const context_guard guard(context_);
-        return call(callable_, static_cast<Arguments&&>(arguments)...);
+        return detail::invoke(callable_, static_cast<Arguments&&>(arguments)...);
     }
     template <class... Arguments>
-        requires detail::callable_with<Callable&&, Arguments...>
+        requires std::is_invocable_v<Callable&&, Arguments...>
     decltype(auto) operator()(Arguments&&... arguments) && {
         const context_guard guard(context_);
-        return call(detail::moved(callable_), static_cast<Arguments&&>(arguments)...);
+        return detail::invoke(detail::moved(callable_), static_cast<Arguments&&>(arguments)...);
     }
 
 private:
-    template <class Function, class... Arguments>
-    static decltype(auto) call(Function&& function, Arguments&&... arguments) {
-        return static_cast<Function&&>(function)(static_cast<Arguments&&>(arguments)...);
-    }
-
     Callable callable_;
     context context_ = current_context();
 };

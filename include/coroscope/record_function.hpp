@@ -17,6 +17,7 @@
 
 #include <coroscope/config.hpp>
 #include <coroscope/detail/hand_over.hpp>
+#include <coroscope/detail/invoke.hpp>
 #include <coroscope/detail/range_start.hpp>
 #include <coroscope/detail/value_source.hpp>
 #include <coroscope/range.hpp>
@@ -103,11 +104,12 @@ public:
         return [label,
                 callable = detail::moved(callable)](auto&&... arguments) mutable -> decltype(auto) {
             const record_function range(label, arguments...);
-            using result = decltype(callable(static_cast<decltype(arguments)&&>(arguments)...));
+            using result = std::invoke_result_t<Callable&, decltype(arguments)...>;
             if constexpr (std::is_void_v<result> || !std::is_move_constructible_v<result>) {
-                return callable(static_cast<decltype(arguments)&&>(arguments)...);
+                return detail::invoke(callable, static_cast<decltype(arguments)&&>(arguments)...);
             } else {
-                result given = callable(static_cast<decltype(arguments)&&>(arguments)...);
+                result given =
+                    detail::invoke(callable, static_cast<decltype(arguments)&&>(arguments)...);
                 range.outputs(given);
                 return given;
             }

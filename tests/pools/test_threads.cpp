@@ -5,6 +5,7 @@
 #include <coroscope/integration/jthread.hpp>
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <memory>
 #include <stdexcept>
@@ -74,6 +75,17 @@ TEST_SUITE("jthread") {
             });
         }
         CHECK(stopped);
+    }
+
+    TEST_CASE("a thread may run a member, as the standard library's") {
+        struct server {
+            std::atomic<int> served{0};
+            void serve(int requests) { served += requests; }
+        };
+        server mine;
+        coroscope::jthread(&server::serve, &mine, 2).join();
+        coroscope::jthread(&server::serve, std::ref(mine), 3).join();
+        CHECK(mine.served == 5);
     }
 
     TEST_CASE("a thread moves like any other, and may be empty") {

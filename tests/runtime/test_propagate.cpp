@@ -163,6 +163,27 @@ TEST_SUITE("propagate") {
         CHECK(overloads::of(propagate([](const std::string&) { return 2; })) == 2);
     }
 
+    TEST_CASE("a member is called as by std::invoke") {
+        struct base {
+            int value = 1;
+            int plus(int added) const { return value + added; }
+            int taken() && { return value; }
+        };
+        struct derived : base {};
+        derived object;
+        const auto plus = propagate(&base::plus);
+        const auto owner = std::make_unique<derived>();
+        CHECK(plus(object, 1) == 2);
+        CHECK(plus(&object, 2) == 3);
+        CHECK(plus(std::ref(object), 3) == 4);
+        CHECK(plus(owner, 4) == 5);
+        CHECK(propagate(&base::taken)(derived()) == 1);
+        propagate (&base::value)(object) = 7;
+        CHECK(propagate(&base::value)(std::cref(object)) == 7);
+        static_assert(!std::is_invocable_v<decltype(plus)&, int, int>);
+        static_assert(!std::is_invocable_v<decltype(propagate(&base::taken)), derived&>);
+    }
+
     TEST_CASE("a std::jthread takes propagated work, with and without a stop token") {
         recording session;
         {

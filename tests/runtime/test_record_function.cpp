@@ -56,6 +56,24 @@ TEST_SUITE("record_function") {
         CHECK(session.stop().count("decorated") == 2);
     }
 
+    TEST_CASE("members can be decorated") {
+        struct counter {
+            int value = 1;
+            int plus(int added) const { return value + added; }
+        };
+        recording session;
+        counter counted;
+        auto plus = record_function::of("member", &counter::plus);
+        CHECK(plus(counted, 2) == 3);
+        CHECK(plus(&counted, 3) == 4);
+        auto value = record_function::of("field", &counter::value);
+        value(counted) = 5;
+        CHECK(counted.value == 5);
+        const recorded found = session.stop();
+        CHECK(found.count("member") == 2);
+        CHECK(found.count("field") == 1);
+    }
+
     TEST_CASE("a range may end on another thread than it began") {
         recording session;
         record_function range;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <coroscope/config.hpp>
+#include <coroscope/detail/invoke.hpp>
 #include <coroscope/executor_adaptor.hpp>
 
 namespace coroscope {
@@ -32,7 +33,8 @@ public:
         requires std::is_invocable_v<Function, Arguments...>
     void operator()(Arguments&&... arguments) {
         const job_run run(ticket_.redeem());
-        static_cast<void>(std::move(function_)(static_cast<Arguments&&>(arguments)...));
+        static_cast<void>(
+            detail::invoke(std::move(function_), static_cast<Arguments&&>(arguments)...));
     }
 
 private:
