@@ -17,6 +17,7 @@
 #include "../runtime/support/recording.hpp"
 #include "disabled.hpp"
 #include "fake_cudart.hpp"
+#include "no_exceptions.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
@@ -503,6 +504,11 @@ TEST_SUITE("completion") {
         const recorded found = session.stop();
         CHECK(found.trace.tasks.empty());
         CHECK(found.trace.events.empty());
+    }
+
+    TEST_CASE("code that is built without exceptions awaits alike") {
+        fake_stream idle;
+        CHECK(await_without_exceptions(idle.handle()) == cudaSuccess);
     }
 
     TEST_CASE("a thousand streams at once, completed by four threads, resume each coroutine once") {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace coroscope::test {
+
+/// Polls and awaits a stream that is idle, in code that is compiled without exceptions. The sum of the answers.
+int await_without_exceptions(cudaStream_t stream);
+
+}  // namespace coroscope::test
