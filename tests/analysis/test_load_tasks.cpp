@@ -482,6 +482,31 @@ TEST_CASE("what runs inside a task that has not been named yet returns to it") {
     check_sound(loaded);
 }
 
+TEST_CASE("what runs inside another task where a session begins interrupts one that is as old") {
+    trace_builder built;
+    built.header.all_threads = 1;
+    built.on(1)
+        .next_chunk(20, 7)
+        .adopt(7)
+        .suspend(100, 7, 0, 8)
+        .resume(150, 9, 8)
+        .finish(200, 9, 8)
+        .finish(300, 8, 6)
+        .resume(320, 9, 6)
+        .finish(350, 9, 6)
+        .suspend(400, 6);
+    const auto loaded = load(built);
+    for (const std::uint64_t id : {6U, 7U, 8U}) {
+        CAPTURE(id);
+        CHECK_FALSE(task(loaded, id).losses);
+        CHECK(task(loaded, id).older_than_session);
+    }
+    check_time(task(loaded, 7).time, 100, 0, 0, 900);
+    check_time(task(loaded, 8).time, 300, 0, 0, 0);
+    check_time(task(loaded, 6).time, 400, 0, 0, 600);
+    check_sound(loaded);
+}
+
 TEST_CASE("of a trace that lost records nobody knows that a task ran before it left") {
     trace_builder built;
     built.header.all_threads = 1;

@@ -23,6 +23,9 @@ public:
         return !spawned_[task] && (first_[task] == none || !before(first_[task], op));
     }
 
+    /// Whether that a task leaves a thread is told of it before anything else.
+    [[nodiscard]] bool begins_by_leaving(std::uint32_t task, std::uint32_t thread) const;
+
 private:
     void take(std::uint32_t at) {
         const task_op& op = ops_[at];
@@ -70,6 +73,31 @@ bool leaves(const task_op& op) {
            (op.kind == record_kind::finish && (op.value & not_running) == 0);
 }
 
+bool first_moves::begins_by_leaving(std::uint32_t task, std::uint32_t thread) const {
+    if (first_[task] == none) return false;
+    const task_op& first = ops_[first_[task]];
+    return first.thread == thread && first.task == task && leaves(first);
+}
+
+// Where the first task leaves, the record says what the thread returns to, and so on. One that was not there before the
+// session is told to come; one that is not told to leave may be what a context names, and no slice.
+std::vector<std::uint32_t> find_below(const task_records& records, const thread_stream& stream,
+                                      const first_moves& moves, std::uint32_t first) {
+    constexpr std::size_t depth_limit = 4096;  // only a damaged stream nests deeper
+    std::vector<std::uint32_t> below;
+    std::uint32_t leaving = first;
+    for (std::uint32_t at = stream.first_op + 1; at < stream.end_op; ++at) {
+        const task_op& op = records.ops[at];
+        if (!leaves(op) || op.task != leaving) continue;
+        const bool returns = op.kind == record_kind::suspend || op.kind == record_kind::finish;
+        if (!returns || op.other == none || below.size() == depth_limit ||
+            !moves.begins_with(op.other, at) || !moves.begins_by_leaving(op.other, stream.thread))
+            break;
+        below.push_back(leaving = op.other);
+    }
+    return below;
+}
+
 // The first task that leaves the thread without ever having come. Only a session of all threads tells of everything
 // that comes, so in another one nothing may stand before it.
 std::uint32_t unnamed_task(const task_records& records, const thread_stream& stream,
@@ -97,7 +125,7 @@ std::vector<first_run> find_first_runs(const task_records& records, const trace&
         first_run& found = runs.emplace_back();
         if (stream.first_op == stream.end_op) continue;
         const task_op& begin = records.ops[stream.first_op];
-        found = {begin.task, begin.time_ns, false};
+        found = {begin.task, begin.time_ns, false, {}};
         if (begin.task == none && !lost) {
             found.task = unnamed_task(records, stream, moves, loaded.all_threads);
             found.unnamed = found.task != none;
@@ -105,6 +133,8 @@ std::vector<first_run> find_first_runs(const task_records& records, const trace&
         if (found.task != none && !lost && loaded.all_threads &&
             moves.begins_with(found.task, stream.first_op))
             found.since_ns = 0;
+        if (found.task != none && !lost)
+            found.below = find_below(records, stream, moves, found.task);
     }
     return runs;
 }

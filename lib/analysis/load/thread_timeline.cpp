@@ -196,6 +196,8 @@ private:
     void begin_chunk(const task_op& op) {
         if (op.value == 0) {  // what ran when the thread joined the session
             now_ns_ = first_.since_ns;
+            std::for_each(first_.below.rbegin(), first_.below.rend(),
+                          [this](std::uint32_t task) { run(task); });
             run(first_.task);
             return;
         }
