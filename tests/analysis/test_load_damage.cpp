@@ -94,6 +94,50 @@ TEST_CASE("a chunk's header brings a thread back in step after lost records; the
     check_sound(loaded);
 }
 
+TEST_CASE("a chunk that is opened in a task's await_suspend does not make it run again") {
+    trace_builder built;
+    SUBCASE("where the oldest records were overwritten") { built.thread(1).overwritten = 10; }
+    SUBCASE("where records were dropped") { built.thread(1).dropped_newest = 10; }
+    built.on(1)
+        .spawn(100, 1, 0, trace::spawn_started)
+        .suspend(200, 1)
+        .next_chunk(201, 1)
+        .wake(202, 1)
+        .spawn(500, 2, 0, trace::spawn_started)
+        .finish(600, 2);
+    built.on(2).resume(400, 1).finish(450, 1);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 100 + 50, 2, 198, 0);
+    CHECK(task(loaded, 1).slices.size() == 2);
+    CHECK_FALSE(task(loaded, 1).losses);
+    check_sound(loaded);
+}
+
+TEST_CASE("that a task runs where a thread's records begin is known only when it leaves") {
+    trace_builder built;
+    built.thread(1).overwritten = 10;
+    built.on(1).next_chunk(201, 1).wake(202, 1);
+    SUBCASE("it was in its await_suspend") {
+        built.on(1).spawn(500, 3, 0, trace::spawn_started).finish(600, 3);
+        built.on(2).resume(400, 1).finish(450, 1);
+        check_time(task(load(built), 1).time, 50, 0, 198, 0);
+    }
+    SUBCASE("it was there and the thread did nothing else") {
+        built.on(2).resume(400, 1).finish(450, 1);
+        check_time(task(load(built), 1).time, 50, 0, 198, 0);
+    }
+    SUBCASE("it was in its await_suspend, which resumed it") {
+        built.on(1).resume(400, 1, 1).finish(450, 1);
+        check_time(task(load(built), 1).time, 50, 0, 198, 0);
+    }
+    SUBCASE("it ran") {
+        built.on(1).suspend(301, 1);
+        CHECK(task(load(built), 1).time.running_ns == 100);
+    }
+    CHECK(task(load(built), 1).losses);
+    check_sound(load(built));
+}
+
 TEST_CASE("a lost resume costs its task a slice and nothing else") {
     trace_builder built;
     built.on(1)

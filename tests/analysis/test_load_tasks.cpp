@@ -486,7 +486,7 @@ TEST_CASE("what runs inside another task where a session begins interrupts one t
     trace_builder built;
     built.header.all_threads = 1;
     built.on(1)
-        .next_chunk(20, 7)
+        .next_chunk(110, 7)  // for a record that bears an earlier date
         .adopt(7)
         .suspend(100, 7, 0, 8)
         .resume(150, 9, 8)

@@ -20,7 +20,7 @@ public:
 
     /// Whether the task is older than the session and nothing is told of it before that record.
     [[nodiscard]] bool begins_with(std::uint32_t task, std::uint32_t op) const {
-        return !spawned_[task] && (first_[task] == none || !before(first_[task], op));
+        return !spawned_[task] && (first_[task] == none || follows(first_[task], op));
     }
 
     /// Whether that a task leaves a thread is told of it before anything else.
@@ -52,6 +52,12 @@ private:
 
     [[nodiscard]] bool before(std::uint32_t left, std::uint32_t right) const {
         return std::tie(ops_[left].time_ns, left) < std::tie(ops_[right].time_ns, right);
+    }
+
+    // Of one thread's records the places tell: a chunk may be opened for one that is dated earlier.
+    [[nodiscard]] bool follows(std::uint32_t later, std::uint32_t op) const {
+        if (ops_[later].thread == ops_[op].thread) return later >= op;
+        return !before(later, op);
     }
 
     const std::vector<task_op>& ops_;

@@ -98,12 +98,14 @@ public:
     }
 
 private:
-    // Where a task goes on elsewhere before it was done here, the hand-over is where it went on.
+    // Where a task goes on elsewhere before it was done here, the hand-over is where it went on. Where it is not told
+    // either to have come here or to have left, it was in its await_suspend.
     void keep_slices(std::span<const owned_slice> of_task) {
         task_info& task = loaded_.tasks[of_task.front().run.task];
         const auto first = static_cast<std::uint32_t>(loaded_.slices.size());
         const std::int64_t last_ns = task.end_ns.value_or(loaded_.duration_ns);
         for (std::size_t at = 0; at < of_task.size(); ++at) {
+            if (of_task[at].guessed && at + 1 < of_task.size()) continue;
             slice run = of_task[at].run;
             run.end_ns = std::min(run.end_ns, last_ns);
             if (at + 1 < of_task.size())
@@ -112,7 +114,8 @@ private:
             loaded_.slices.push_back(run);
             built_.own_ns_.push_back(std::min(of_task[at].own_ns, run.end_ns - run.start_ns));
         }
-        task.slices = index_range(first, static_cast<std::uint32_t>(of_task.size()));
+        const auto end = static_cast<std::uint32_t>(loaded_.slices.size());
+        task.slices = index_range(first, end - first);
     }
 
     void divide_task(task_info& task) {

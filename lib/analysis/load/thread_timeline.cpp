@@ -18,6 +18,7 @@ struct frame {
     frame_kind kind = frame_kind::thread;
     std::int64_t start_ns = 0;
     std::int64_t own_ns = 0;
+    bool guessed = false;  // nobody saw it come
 };
 
 class timeline_builder {
@@ -29,6 +30,7 @@ public:
           unnamed_(first.unnamed ? first.task : none),
           first_folded_(first_folded),
           loaded_(loaded),
+          lost_any_(lost_any(loaded)),
           frames_(1) {
         built_.switches.emplace_back();
     }
@@ -110,7 +112,11 @@ private:
         if (ended.kind == frame_kind::slice)
             built_.slices.push_back({slice{ended.start_ns, std::max(ended.start_ns, now_ns_),
                                            ended.task, stream_.thread},
-                                     ended.own_ns});
+                                     ended.own_ns, ended.guessed});
+        drop();
+    }
+
+    void drop() {
         frames_.pop_back();
         owner_changed_ = true;
     }
@@ -119,7 +125,9 @@ private:
         if (task == none) return;
         if (task == current() && frames_.back().kind == frame_kind::slice) {
             lose(task);  // resumed while it runs: its suspension is missing
-            return;
+            if (!frames_.back().guessed) return;
+            own();
+            drop();
         }
         push(task, task >= first_folded_ ? frame_kind::job : frame_kind::slice);
     }
@@ -146,7 +154,12 @@ private:
         unwind_to(find_frame(task) + 1, known_ns);
         if (task == none || current() == task) return;
         lose(task);
+        guess(task);
+    }
+
+    void guess(std::uint32_t task) {
         run(task);
+        frames_.back().guessed = task != none;
     }
 
     void unwind_to(std::size_t frames, std::int64_t known_ns) {
@@ -154,27 +167,35 @@ private:
         now_ns_ = std::clamp(known_ns, owned_until_ns_, std::max(owned_until_ns_, now_ns));
         own();
         while (frames_.size() > frames) {
-            lose(current());
-            pop();
+            end_unseen();
         }
         now_ns_ = now_ns;
         own();
     }
 
+    // One that was there where the session began may have been in its await_suspend: then it lost nothing.
+    void end_unseen() {
+        const bool guessed = frames_.back().guessed;
+        if (!guessed || lost_any_) lose(current());
+        guessed ? drop() : pop();
+    }
+
     // The same for what a record says that the thread did before: it ran that task, or is in its await_suspend,
     // in which the task is suspended, or over, already. No record tells when that returns; what the thread is
     // known to do below it does.
-    void return_to(std::uint32_t named) {
+    void return_to(std::uint32_t named) { return_to(named, now_ns_); }
+
+    void return_to(std::uint32_t named, std::int64_t known_ns) {
         const std::uint32_t task = meant(named);
         drop_departed(frames_.size() + 1);
         const auto departed =
             std::find_if(departed_.rbegin(), departed_.rend(),
                          [task](const departure& candidate) { return candidate.task == task; });
         if (task != none && departed != departed_.rend() && find_frame(task) < departed->frames) {
-            unwind_to(departed->frames, now_ns_);
+            unwind_to(departed->frames, known_ns);
             departed_.erase(departed.base(), departed_.end());
         } else {
-            bring_to(task, now_ns_);
+            bring_to(task, known_ns);
             drop_departed(frames_.size());
         }
     }
@@ -198,14 +219,16 @@ private:
             now_ns_ = first_.since_ns;
             std::for_each(first_.below.rbegin(), first_.below.rend(),
                           [this](std::uint32_t task) { run(task); });
-            run(first_.task);
+            guess(first_.task);
             return;
         }
-        const thread_info& thread = loaded_.threads[stream_.thread];
-        if (thread.dropped_newest + thread.overwritten == 0)
-            return_to(op.task);
-        else
-            bring_to(op.task, stream_.chunk_ends_ns[op.value - 1]);
+        return_to(op.task, may_have_gaps() ? stream_.chunk_ends_ns[op.value - 1] : now_ns_);
+    }
+
+    // What is overwritten is what the thread wrote first.
+    [[nodiscard]] bool may_have_gaps() const {
+        return loaded_.threads[stream_.thread].dropped_newest != 0 ||
+               loaded_.health.damaged_chunks != 0;
     }
 
     void resume(const task_op& op) {
@@ -231,7 +254,9 @@ private:
         for (bring_to(task, now_ns_); frames_.back().kind == frame_kind::context;
              bring_to(task, now_ns_))
             pop();
-        if (current() == task && frames_.size() > 1) pop();
+        if (current() != task || frames_.size() == 1) return;
+        frames_.back().guessed = false;
+        pop();
     }
 
     void suspend(const task_op& op) {
@@ -319,6 +344,7 @@ private:
     std::uint32_t unnamed_;  // first_.task, until it leaves
     std::uint32_t first_folded_;
     trace& loaded_;
+    bool lost_any_;
     std::vector<frame> frames_;
     std::vector<departure> departed_;
     timeline built_;
@@ -332,51 +358,6 @@ private:
 };
 
 }  // namespace
-
-std::size_t timeline::in_force(std::uint32_t position, std::size_t hint) const {
-    const auto holds = [&](std::size_t at) {
-        return switches[at].position <= position &&
-               (at + 1 == switches.size() || switches[at + 1].position > position);
-    };
-    if (holds(hint)) return hint;
-    if (hint + 1 < switches.size() && holds(hint + 1)) return hint + 1;
-    if (hint > 0 && holds(hint - 1)) return hint - 1;
-    const auto after = std::upper_bound(
-        switches.begin() + 1, switches.end(), position,
-        [](std::uint32_t sought, const switch_point& next) { return sought < next.position; });
-    return static_cast<std::size_t>(after - switches.begin()) - 1;
-}
-
-// The switch to `group` that is in force at a moment. Several switches may carry one time: a scope may
-// begin in the tick in which a nested slice does.
-std::size_t timeline::find(std::uint32_t group, std::int64_t moment_ns, std::size_t last) const {
-    constexpr std::size_t damage_limit = 64;  // only a damaged stream makes the search go forward
-    const auto first = switches.begin();
-    const auto end = first + static_cast<std::ptrdiff_t>(last) + 1;
-    const auto after = std::upper_bound(
-        first + 1, end, moment_ns,
-        [](std::int64_t moment, const switch_point& next) { return moment < next.time_ns; });
-    const auto at = static_cast<std::size_t>(after - first) - 1;
-    std::size_t back = at;
-    while (back > 0 && switches[back].group != group && switches[back].time_ns == moment_ns) --back;
-    if (switches[back].group == group) return back;
-    std::size_t forward = at;
-    while (forward < last && forward < at + damage_limit && switches[forward].group != group)
-        ++forward;
-    return forward;
-}
-
-std::int64_t timeline::own_between(std::uint32_t group, std::int64_t from_ns, std::int64_t to_ns,
-                                   std::size_t last) const {
-    const auto own_at = [&](std::int64_t moment_ns) {
-        const std::size_t at = find(group, moment_ns, last);
-        const switch_point& here = switches[at];
-        if (here.group != group) return std::int64_t{0};
-        return here.own_before_ns + std::max<std::int64_t>(0, moment_ns - here.time_ns);
-    };
-    const std::int64_t own_ns = own_at(to_ns) - own_at(from_ns);
-    return std::clamp<std::int64_t>(own_ns, 0, std::max<std::int64_t>(0, to_ns - from_ns));
-}
 
 timeline build_timeline(const thread_stream& stream, std::span<const task_op> ops,
                         const first_run& first, std::uint32_t first_folded, std::int64_t end_ns,

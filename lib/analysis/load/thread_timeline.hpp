@@ -13,7 +13,8 @@
 //
 // Records may be missing. Each names the task that it found or left; where that is not the frame on
 // top, the stack is brought to it, what had to be guessed ends at the last moment known, and the
-// tasks concerned are marked.
+// tasks concerned are marked. A task that is found so may be in its await_suspend, where it does not run: that it ran
+// is known when it leaves.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,8 @@ struct switch_point {
 struct owned_slice {
     slice run;
     std::int64_t own_ns = 0;
+    /// The task was current and is not told to have left: it ran there unless it went on elsewhere.
+    bool guessed = false;
 };
 
 struct timeline {
