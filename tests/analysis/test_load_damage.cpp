@@ -176,6 +176,87 @@ TEST_CASE("where a thread dropped its last records nothing runs on to the sessio
     check_sound(loaded);
 }
 
+TEST_CASE("what is open where records were dropped is not said to be queued to the session's end") {
+    trace_builder built;
+    built.thread(2).dropped_newest = 5;
+    built.on(1)
+        .spawn(10, 1, 0, trace::spawn_job)  // begun by thread 2, perhaps
+        .spawn(20, 2, 0, trace::spawn_started)
+        .suspend(100, 2)
+        .wake(150, 2)  // so is this one gone on
+        .spawn(160, 3, 0, trace::spawn_started)
+        .suspend(200, 3)
+        .wake(210, 3)
+        .resume(400, 3)
+        .finish(410, 3)
+        .spawn(500, 4, 0, trace::spawn_started)
+        .scope(built.site("work"), 510, 900);
+    built.on(2).scope(built.site("work"), 50, 300);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 0, 0, 0, 990);
+    check_time(task(loaded, 2).time, 80, 0, 0, 900);
+    CHECK_FALSE(await(loaded, task(loaded, 2), 0).wake_ns);
+    for (const std::uint64_t id : {1U, 2U}) {
+        CHECK(task(loaded, id).state == analysis::task_state::unknown);
+        CHECK(task(loaded, id).losses);
+    }
+    // It may have run on thread 2 meanwhile.
+    check_time(task(loaded, 3).time, 40 + 10, 0, 0, 200);
+    CHECK(task(loaded, 3).losses);
+    // Its thread lost nothing.
+    check_time(task(loaded, 4).time, 500, 0, 0, 0);
+    CHECK(task(loaded, 4).state == analysis::task_state::running);
+    CHECK_FALSE(task(loaded, 4).losses);
+    const std::string sites =
+        analysis::to_text(analysis::list_task_sites(loaded, analysis::task_statistics(loaded)));
+    CHECK(sites.find("1 running, 1 finished, 2 unknown") != std::string::npos);
+    check_sound(loaded);
+}
+
+TEST_CASE("of what began before a thread's oldest records that are left nobody knows the wakes") {
+    trace_builder built;
+    built.thread(2).overwritten = 5;
+    built.on(1)
+        .spawn(10, 1, 0, trace::spawn_job)
+        .spawn(20, 2, 0, trace::spawn_started)
+        .suspend(100, 2)
+        .wake(150, 2)
+        .spawn(510, 3, 0, trace::spawn_started)
+        .suspend(600, 3)
+        .wake(650, 3)
+        .spawn(660, 4, 0, trace::spawn_job)
+        .resume(700, 2)
+        .finish(710, 2);
+    built.on(2).next_chunk(500).scope(built.site("work"), 480, 520);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 0, 0, 0, 990);
+    CHECK(task(loaded, 1).state == analysis::task_state::unknown);
+    CHECK(task(loaded, 1).losses);
+    check_time(task(loaded, 2).time, 80 + 10, 0, 0, 600);
+    CHECK(task(loaded, 2).state == analysis::task_state::finished);
+    CHECK(task(loaded, 2).losses);
+    check_time(task(loaded, 3).time, 90, 50, 350, 0);
+    CHECK(task(loaded, 3).state == analysis::task_state::queued);
+    check_time(task(loaded, 4).time, 0, 0, 340, 0);
+    CHECK(task(loaded, 4).state == analysis::task_state::queued);
+    for (const std::uint64_t id : {3U, 4U}) CHECK_FALSE(task(loaded, id).losses);
+    check_sound(loaded);
+}
+
+TEST_CASE("in a ring nothing is missing since its oldest chunk was handed over") {
+    trace_builder built;
+    built.thread(3).overwritten = 5;  // it ended, and no chunk of it is left
+    built.on(1)
+        .scope(built.site("work"), 10, 90)
+        .next_chunk(400)
+        .spawn(410, 1, 0, trace::spawn_job);
+    built.on(2).next_chunk(200).spawn(390, 2, 0, trace::spawn_job);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 1).state == analysis::task_state::queued);
+    CHECK(task(loaded, 2).state == analysis::task_state::unknown);
+    check_sound(loaded);
+}
+
 TEST_CASE(
     "a task first met in the middle of its life, in a trace with losses, begins where it is met") {
     trace_builder built;

@@ -99,7 +99,8 @@ enum class task_state : std::uint8_t {
     finished,
     failed,
     abandoned,
-    cancelled
+    cancelled,
+    unknown  ///< it is not told to have ended, and records are missing from where it might be
 };
 
 struct task_info {

@@ -15,7 +15,7 @@
 
 namespace coroscope::analysis {
 
-inline constexpr std::size_t task_state_count = 8;
+inline constexpr std::size_t task_state_count = 9;
 
 /// The tasks of one spawn site.
 struct task_site_statistics {

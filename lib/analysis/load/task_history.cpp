@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "first_runs.hpp"
+#include "known_span.hpp"
 #include "task_life.hpp"
 #include "task_slices.hpp"
 
@@ -48,11 +49,12 @@ private:
 /// Divides each task's wall time.
 class history_builder {
 public:
-    history_builder(task_histories& built, trace& loaded) : built_(built), loaded_(loaded) {}
+    history_builder(task_histories& built, trace& loaded, const known_span& known)
+        : built_(built), loaded_(loaded), known_(known) {}
 
     void take_lives(const task_records& records, std::uint32_t tasks) {
         const task_mentions mentions(records.ops, tasks);
-        life_builder life(loaded_, lost_any(loaded_));
+        life_builder life(loaded_, lost_any(loaded_), known_);
         built_.destroyed_on_.assign(tasks, none);
         for (std::uint32_t task = 0; task < tasks; ++task) {
             const auto first_await = static_cast<std::uint32_t>(loaded_.awaits.size());
@@ -130,11 +132,11 @@ private:
         sums_ = {};
         now_ns_ = *task.first_wake_ns;
         next_await_ = 0;
-        first_run_ = !task.older_than_session;
+        is_queued_ = !task.older_than_session && !may_have_run(task);
         for (const std::uint32_t index : task.slices) {
             fill_gap(task, std::min(loaded_.slices[index].start_ns, end_ns));
             run(index, end_ns);
-            first_run_ = false;
+            is_queued_ = false;
         }
         fill_gap(task, end_ns);
         task.time = {sums_.running_ns, sums_.suspended_ns, sums_.queued_ns,
@@ -165,9 +167,19 @@ private:
         advance(uncovered(), to_ns, none);
     }
 
+    // Between its first wake and its first run that is told.
+    bool may_have_run(task_info& task) const {
+        const std::int64_t run_ns = task.slices.empty()
+                                        ? task.end_ns.value_or(known_span::for_ever)
+                                        : loaded_.slices[task.slices.front()].start_ns;
+        const bool may = run_ns > *task.first_wake_ns && !known_.holds(*task.first_wake_ns, run_ns);
+        task.losses |= may;
+        return may;
+    }
+
     // Before its first run a woken task is queued.
     [[nodiscard]] segment_kind uncovered() const {
-        return first_run_ && next_await_ == 0 ? segment_kind::queued : segment_kind::waiting;
+        return is_queued_ && next_await_ == 0 ? segment_kind::queued : segment_kind::waiting;
     }
 
     void advance(segment_kind kind, std::int64_t to_ns, std::uint32_t slice_index) {
@@ -186,10 +198,11 @@ private:
 
     task_histories& built_;
     trace& loaded_;
+    known_span known_;
     task_histories::sums sums_;
     std::int64_t now_ns_ = 0;
     std::size_t next_await_ = 0;
-    bool first_run_ = true;
+    bool is_queued_ = true;  // until it runs
 };
 
 task_histories::task_histories(const task_records& records, const std::vector<timeline>& timelines,
@@ -199,7 +212,7 @@ task_histories::task_histories(const task_records& records, const std::vector<ti
         timelines_[records.streams[stream].thread] = &timelines[stream];
     const std::uint32_t tasks =
         std::min(records.first_folded, static_cast<std::uint32_t>(loaded.tasks.size()));
-    history_builder builder(*this, loaded);
+    history_builder builder(*this, loaded, find_known_span(records, loaded));
     builder.take_lives(records, tasks);
     builder.take_slices(timelines, tasks);
     builder.divide(tasks);

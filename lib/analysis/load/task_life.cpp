@@ -33,6 +33,7 @@ bool enters_thread(const task_op& op, bool as_other) {
 
 void life_builder::begin(std::uint32_t task) {
     task_ = task;
+    first_await_ = loaded_.awaits.size();
     moves_.clear();
     wakes_.clear();
     late_.clear();
@@ -126,6 +127,7 @@ void life_builder::finish() {
         begin = end;
     }
     end_of_session();
+    doubt();
 }
 
 // Records of one time from several threads have no order of their own: each time the first that can happen now is
@@ -360,6 +362,33 @@ void life_builder::end_of_session() {
     } else if (!info.end_ns) {
         info.state = task_state::running;
     }
+}
+
+// Nobody knows of a wake whether it ended an await in which the task may have run.
+void life_builder::doubt(await_info& await) {
+    const bool ended = await.resume_ns || task().end_ns;
+    const std::int64_t end_ns =
+        await.resume_ns.value_or(task().end_ns.value_or(known_span::for_ever));
+    if (known_.holds(await.suspend_ns, end_ns) || (ended && !await.wake_ns)) return;
+    await.wake_ns.reset();
+    await.waker = await.waker_thread = none;
+    task().losses = true;
+}
+
+void life_builder::doubt() {
+    for (std::size_t at = first_await_; at < loaded_.awaits.size(); ++at) doubt(loaded_.awaits[at]);
+    const bool told = !moves_.empty() || !wakes_.empty() || task().spawn_ns;
+    if (task().end_ns || !told || is_known_at_end()) return;
+    task().state = task_state::unknown;
+    task().losses = true;
+}
+
+// Where it runs it is known if its thread lost nothing: then it would be told to leave.
+bool life_builder::is_known_at_end() {
+    if (running_) return thread_ == none || loaded_.threads[thread_].dropped_newest == 0;
+    const std::int64_t since_ns =
+        awaits_ ? loaded_.awaits.back().suspend_ns : task().spawn_ns.value_or(0);
+    return known_.holds(since_ns, known_span::for_ever);
 }
 
 }  // namespace coroscope::analysis::loading

@@ -10,6 +10,7 @@
 #include <queue>
 #include <vector>
 
+#include "known_span.hpp"
 #include "task_records.hpp"
 #include <coroscope/analysis/model.hpp>
 
@@ -18,9 +19,9 @@ namespace coroscope::analysis::loading {
 class life_builder {
 public:
     /// Appends to loaded.awaits and fills loaded.tasks. `trace_lost_records`: a task without a spawn
-    /// record may have lost it; else it must be older than the session.
-    life_builder(trace& loaded, bool trace_lost_records)
-        : loaded_(loaded), trace_lost_records_(trace_lost_records) {}
+    /// record may have lost it; else it must be older than the session. Outside of `known` it may have lost any.
+    life_builder(trace& loaded, bool trace_lost_records, const known_span& known)
+        : loaded_(loaded), trace_lost_records_(trace_lost_records), known_(known) {}
 
     /// Begins the life of `task`, an index into trace::tasks.
     void begin(std::uint32_t task);
@@ -80,6 +81,9 @@ private:
     void end(const move& next);
     void edge(std::uint32_t awaited);
     void end_of_session();
+    void doubt();
+    void doubt(await_info& await);
+    [[nodiscard]] bool is_known_at_end();
 
     void open_await(std::int64_t suspend_ns, std::uint32_t site, std::uint32_t awaited);
     void close_await(std::int64_t time_ns, const wake* seen);
@@ -88,6 +92,8 @@ private:
 
     trace& loaded_;
     bool trace_lost_records_;
+    known_span known_;
+    std::size_t first_await_ = 0;
     std::uint32_t task_ = none;
     std::vector<move> moves_;
     std::vector<wake> wakes_;

@@ -59,6 +59,7 @@ std::string_view state_name(task_state state) noexcept {
         case task_state::failed: return "failed";
         case task_state::abandoned: return "abandoned";
         case task_state::cancelled: return "cancelled";
+        case task_state::unknown: return "unknown";
     }
     return "unknown";
 }
