@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
+#include <simdjson.h>
 #include <zlib.h>
 
 namespace {
@@ -83,6 +85,47 @@ TEST_CASE("malformed JSON is named with its byte") {
     CHECK(failure_at(R"({"traceEvents": [] ^"x": 1})") ==
           "there is neither ',' nor '}' after a member");
     CHECK(failure_at("[" + good + "]^x") == "there is text behind the end of the document");
+}
+
+TEST_CASE("a brace that is missing behind a key is named, wherever the key stands") {
+    const std::string good = complete("a", "1", "1");
+    for (const char* key : {"args", "x", "cat", "id2", "ts", "dur"})
+        CHECK(failure_at(trace_of(R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,")" +
+                                  std::string(key) + R"(":"External id"^:1,"device":0}},)" +
+                                  good)) == "there is neither ',' nor an end after a value");
+    for (const char* value : {R"([1, "y"^: 2}])", R"({"y": "z"^: 2}})", R"("y"^: 2}})"})
+        for (const char* key : {"x", "Input Dims", "External id", "Call stack", "name"}) {
+            const std::string text = trace_of(complete(
+                "a", "1", "1", R"(, "args": {")" + std::string(key) + "\": " + value + "}"));
+            CHECK(failure_at(text) == "there is neither ',' nor an end after a value");
+        }
+}
+
+TEST_CASE("what nobody reads of an event is checked like the rest") {
+    CHECK(failure_at(R"([{"ph":"M","name":"x","ts":1^a},{}])") ==
+          "there is neither ',' nor an end after a value");
+    CHECK(failure_at(R"([{"ph":"C","name":"x","ts":0^1},{}])") == "a number that begins with 0");
+    CHECK(failure_at(R"([{"ph":"X","name":"x","ts":0^1,"dur":1},{}])") ==
+          "a number that begins with 0");
+    CHECK(failure_at(R"([{"ph":"X","name":"x","ts":1e+^-3,"dur":1},{}])") ==
+          "a number without digits");
+    CHECK(failure_at(R"([{"ph":"B","name":"x","ts":1,"dur":-^},{}])") == "a number without digits");
+    CHECK(failure_at(R"([{"ph":"X","name":"x","ts":1^a,"ts":2,"dur":1},{}])") ==
+          "there is neither ',' nor an end after a value");
+    for (const char* phase : {"E", "C", "i", "M", "s", "n", "?"})
+        CHECK(failure_at(R"([{"ph":")" + std::string(phase) +
+                         R"(","name":"[memory]","ts":1,"args":{"Input Dims":[1 ^2]}},{}])") ==
+              "there is neither ',' nor an end after a value");
+    CHECK(failure_at(R"([{"ph":"X","name":"a","ts":1,"args":{"Addr":[1 ^2]}},{}])") ==
+          "there is neither ',' nor an end after a value");
+    for (const char* next : {"[]", "7"})
+        CHECK(
+            failure_at(R"([{"ph":"X","name":"a","ts":1,"args":{"Input Dims":[1 ^2],"Input Dims":)" +
+                       std::string(next) + "}},{}])") ==
+            "there is neither ',' nor an end after a value");
+    CHECK(
+        failure_at(R"([{"ph":"X","name":"a","ts":1,"args":{"Input Dims":[1 ^2]},"args":{}},{}])") ==
+        "there is neither ',' nor an end after a value");
 }
 
 TEST_CASE("what JSON does not escape is named, in names and in what nobody reads") {
@@ -284,6 +327,58 @@ TEST_CASE("a trace with any byte changed is read or refused") {
         }
         text[at] = good;
     }
+}
+
+/// Whether another parser takes it for JSON, one trailing comma behind the events aside, which we take.
+bool is_json(const std::string& text) {
+    simdjson::dom::parser parser;
+    if (parser.parse(simdjson::padded_string(text)).error() == simdjson::SUCCESS) return true;
+    std::string without = text;
+    const std::size_t end = without.rfind(']');
+    if (end == std::string::npos) return false;
+    const std::size_t comma = without.find_last_not_of(" \n", end - 1);
+    if (comma == std::string::npos || without[comma] != ',') return false;
+    without[comma] = ' ';
+    return parser.parse(simdjson::padded_string(without)).error() == simdjson::SUCCESS;
+}
+
+/// Nothing that is no JSON may load without a word: what was cut says so.
+void check_refused_unless_json(const std::string& text) {
+    if (is_json(text)) return;
+    for (const bool keep : {false, true}) {
+        const auto loaded = read_events(text, {.keep_arguments = keep});
+        if (loaded && loaded->health.warnings.empty()) FAIL_CHECK("accepted: " << text);
+        for (const std::string& each :
+             loaded ? loaded->health.warnings : std::vector<std::string>())
+            if (!each.starts_with("the file ends too early")) FAIL_CHECK("accepted: " << text);
+    }
+}
+
+TEST_CASE("what is no JSON for another parser is no trace, whichever byte is missing") {
+    REQUIRE(is_json(everything));
+    for (std::size_t at = 0; at < everything.size(); ++at) {
+        std::string text = everything;
+        check_refused_unless_json(text.erase(at, 1));
+    }
+}
+
+TEST_CASE("what is no JSON for another parser is no trace, whichever byte is another") {
+    for (std::size_t at = 0; at < everything.size(); ++at) {
+        std::string text = everything;
+        for (const char other :
+             {'"', '{', '}', '[', ']', ',', ':', '\\', '0', 'e', '-', '.', ' ', 'a'}) {
+            text[at] = other;
+            check_refused_unless_json(text);
+        }
+    }
+}
+
+TEST_CASE("what is no JSON for another parser is no trace, whichever byte is too many") {
+    for (std::size_t at = 0; at <= everything.size(); ++at)
+        for (const char more : {'"', '{', '}', '[', ']', ',', ':', '0', '-'}) {
+            std::string text = everything;
+            check_refused_unless_json(text.insert(at, 1, more));
+        }
 }
 
 }  // namespace

@@ -25,14 +25,18 @@ Integer number_or(std::string_view token, Integer otherwise) {
     return integer<Integer>(unquoted(token)).value_or(otherwise);
 }
 
+/// Whether add_row() is for the phase's events.
+bool has_row(char phase) { return phase == 'X' || phase == 'B' || phase == 'b' || phase == 'S'; }
+
 }  // namespace
 
 bool chrome_events::take(const chrome_fields& event) {
     problem_ = nullptr;
     if (event.empty) return true;  // {} is what some writers put behind their last comma
     if (!is_string(event.phase)) return wrong("an event without \"ph\", its phase");
-    const bool known = event.phase.size() == 3;
-    if (!take_phase(event, known ? event.phase[1] : '?')) return false;
+    const char phase = event.phase.size() == 3 ? event.phase[1] : '?';
+    if (event.has_arguments && !has_row(phase) && !inputs_are_json(event.arguments)) return false;
+    if (!take_phase(event, phase)) return false;
     ++taken_;
     return true;
 }

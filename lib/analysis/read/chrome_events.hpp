@@ -54,6 +54,7 @@ private:
     event_row* add_row(const chrome_fields& event);
     bool name_row(const chrome_fields& event, event_row& row);
     bool read_arguments(const chrome_fields& event, event_row& row);
+    bool inputs_are_json(const chrome_arguments& arguments);
     bool read_inputs(const chrome_arguments& arguments, event_row& row);
     void read_links(const chrome_arguments& arguments, event_row& row);
     void read_device(const chrome_arguments& arguments, event_row& row);

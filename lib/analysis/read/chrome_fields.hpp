@@ -5,6 +5,7 @@
 // parsed. A token is empty where the event does not have it, keeps its quotes where it is a string, and
 // is the last of several where a key is repeated.
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,12 @@ struct chrome_arguments {
     std::string_view total_reserved;
     std::string_view name;  ///< of a process or a thread
 };
+
+/// Arrays or objects among these are tokens that nobody has checked yet.
+[[nodiscard]] inline std::array<std::string_view, 5> inputs_of(const chrome_arguments& arguments) {
+    return {arguments.input_dims, arguments.input_strides, arguments.input_type,
+            arguments.concrete_inputs, arguments.keyword_inputs};
+}
 
 struct chrome_fields {
     const char* where = nullptr;  ///< the event's '{'

@@ -74,6 +74,12 @@ std::string_view* input_field(chrome_arguments& arguments, const char* key) {
     return is_long_key(key, "Input Strides") ? &arguments.input_strides : nullptr;
 }
 
+bool is_input(const chrome_arguments& arguments, const std::string_view* place) {
+    return place == &arguments.input_dims || place == &arguments.input_type ||
+           place == &arguments.input_strides || place == &arguments.concrete_inputs ||
+           place == &arguments.keyword_inputs;
+}
+
 std::string_view* memory_field(chrome_arguments& arguments, const char* key) {
     if (is_long_key(key, "Total Allocated")) return &arguments.total_allocated;
     return is_long_key(key, "Total Reserved") ? &arguments.total_reserved : nullptr;
@@ -107,19 +113,38 @@ std::string_view* argument_of(chrome_arguments& arguments, const char* key) {
     }
 }
 
+/// A raw token, which has blanks behind it only.
+std::string_view without_blanks(std::string_view raw) {
+    while (!raw.empty() && raw.back() <= ' ' && is_blank(raw.back())) raw.remove_suffix(1);
+    return raw;
+}
+
 bool is_nested(std::string_view token) {
     return !token.empty() && (token.front() == '{' || token.front() == '[');
 }
 
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+/// Whether a ':' stands at `end`, where the token behind a text begins. simdjson's own skip takes a text before a
+/// ':' for a key, and what follows for an object whose brace it has seen; behind anything else it sees what is wrong.
+bool is_key_end(const char* end) { return *end == ':'; }
 
-bool begins_number(std::string_view token) {
-    return !token.empty() && (is_digit(token.front()) || token.front() == '-');
+/// How many of the next eight bytes are digits, up to the first that is none. Numbers, too, are read in place.
+std::size_t count_digits(const char* from) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, from, sizeof(bytes));
+    bytes ^=
+        0x3030'3030'3030'3030U;  // digits become 0 to 9; what carries stands behind one that is none
+    const std::uint64_t others =
+        (bytes | (bytes + 0x0606'0606'0606'0606U)) & 0xf0f0'f0f0'f0f0'f0f0U;
+    return static_cast<std::size_t>(std::countr_zero(others)) / 8;
 }
 
 bool skip_digits(std::string_view text, std::size_t& at) {
     const std::size_t begin = at;
-    while (at < text.size() && is_digit(text[at])) ++at;
+    std::size_t more = 0;
+    do {
+        more = count_digits(text.data() + at);
+        at += more;
+    } while (more == sizeof(std::uint64_t));
     return at != begin;
 }
 
@@ -230,19 +255,17 @@ bool chrome_parser::read_event(ondemand::object& event) {
 }
 
 bool chrome_parser::take_field(const char* key, ondemand::value& value) {
-    const std::string_view token = trimmed(value.raw_json_token());
+    const std::string_view raw = value.raw_json_token();
+    const std::string_view token = without_blanks(raw);
     event_.empty = false;
     if (!is_nested(token)) {
-        std::string_view* const place = field_of(event_, key);
-        if (place != nullptr) *place = token;
-        // Times are read digit by digit where they are used, and once is enough.
-        const bool is_time = place == &event_.time || place == &event_.duration;
-        return (is_time && begins_number(token)) || is_scalar(token);
+        if (std::string_view* place = field_of(event_, key)) *place = token;
+        return is_scalar(token, raw.data() + raw.size());
     }
     if (is_key(key, "id2")) return read_id(value);
     if (is_key(key, "args") && token.front() == '{') {
         auto arguments = value.get_object();
-        if (arguments.error() != simdjson::SUCCESS) return false;
+        if (arguments.error() != simdjson::SUCCESS || !replaced_are_json()) return false;
         event_.arguments = {};
         event_.others.clear();
         event_.has_arguments = true;
@@ -275,20 +298,36 @@ bool chrome_parser::read_arguments(ondemand::object& arguments) {
 }
 
 bool chrome_parser::take_argument(const char* key, ondemand::value& value) {
-    const std::string_view token = trimmed(value.raw_json_token());
+    const std::string_view raw = value.raw_json_token();
+    const std::string_view token = without_blanks(raw);
     std::string_view* const place = argument_of(event_.arguments, key);
     if (place == nullptr) return keep_ ? keep_other(key, value) : check(value, 0);
+    if (is_nested(*place) && !is_json(*place, accept_nan_))
+        return false;  // nobody sees it any more
     if (!is_nested(token)) {
         *place = token;
-        return is_scalar(token);
+        return is_scalar(token, raw.data() + raw.size());
     }
-    *place = nested_text(value, token);  // is checked where it is seen for the first time
-    return !place->empty();
+    *place = nested_text(value, token);
+    // Inputs are spelt alike mostly: the sink checks those that it sees for the first time.
+    return is_input(event_.arguments, place) ? !place->empty() : is_json(*place, accept_nan_);
+}
+
+/// Whether the inputs that second arguments replace, which are seen by nobody, are JSON.
+bool chrome_parser::replaced_are_json() const {
+    const auto inputs = inputs_of(event_.arguments);
+    return std::all_of(inputs.begin(), inputs.end(), [this](std::string_view each) {
+        return !is_nested(each) || is_json(each, accept_nan_);
+    });
 }
 
 bool chrome_parser::keep_other(const char* key, ondemand::value& value) {
-    std::string_view token = trimmed(value.raw_json_token());
-    if (is_nested(token)) token = nested_text(value, token);
+    const std::string_view raw = value.raw_json_token();
+    std::string_view token = without_blanks(raw);
+    if (is_nested(token))
+        token = nested_text(value, token);
+    else if (is_key_end(raw.data() + raw.size()))
+        return false;
     if (!is_json(token, accept_nan_)) return false;
     if (!event_.others.empty()) event_.others += ", ";
     event_.others += key_text(key);
@@ -298,8 +337,9 @@ bool chrome_parser::keep_other(const char* key, ondemand::value& value) {
 }
 
 bool chrome_parser::check(ondemand::value& value, std::size_t depth) {
-    const std::string_view token = trimmed(value.raw_json_token());
-    if (!is_nested(token)) return is_scalar(token);
+    const std::string_view raw = value.raw_json_token();
+    const std::string_view token = without_blanks(raw);
+    if (!is_nested(token)) return is_scalar(token, raw.data() + raw.size());
     if (depth == deepest_nesting) return false;
     if (token.front() == '[') {
         auto array = value.get_array();
@@ -317,9 +357,10 @@ bool chrome_parser::check(ondemand::value& value, std::size_t depth) {
     return true;
 }
 
-bool chrome_parser::is_scalar(std::string_view token) const {
+/// `end`: behind it and the blanks that follow it.
+bool chrome_parser::is_scalar(std::string_view token, const char* end) const {
     if (token.empty()) return false;
-    if (token.front() == '"') return is_string(token);
+    if (token.front() == '"') return is_string(token) && !is_key_end(end);
     return is_number(token) || token == "true" || token == "false" || token == "null" ||
            (accept_nan_ && is_json(token, true));
 }

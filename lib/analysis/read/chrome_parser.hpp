@@ -2,7 +2,8 @@
 #pragma once
 
 // The events of one window of text, through simdjson on demand. It looks at every token once and believes
-// nothing: where something is not JSON it stops before the event in question, and json_check says why.
+// nothing: where something is not JSON it stops before the event in question, and json_check says why. Arrays and
+// objects among inputs_of() are what it leaves to the sink.
 
 #include <cstddef>
 #include <span>
@@ -41,9 +42,10 @@ private:
     bool read_id(simdjson::ondemand::value& value);
     bool take_field(const char* key, simdjson::ondemand::value& value);
     bool take_argument(const char* key, simdjson::ondemand::value& value);
+    [[nodiscard]] bool replaced_are_json() const;
     bool keep_other(const char* key, simdjson::ondemand::value& value);
     bool check(simdjson::ondemand::value& value, std::size_t depth);
-    [[nodiscard]] bool is_scalar(std::string_view token) const;
+    [[nodiscard]] bool is_scalar(std::string_view token, const char* end) const;
 
     bool keep_;
     bool accept_nan_;

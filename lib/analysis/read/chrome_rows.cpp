@@ -86,6 +86,13 @@ void chrome_events::read_device(const chrome_arguments& arguments, event_row& ro
     extra.device_resource = stream.value_or(-1);
 }
 
+bool chrome_events::inputs_are_json(const chrome_arguments& arguments) {
+    const auto inputs = inputs_of(arguments);
+    return std::all_of(inputs.begin(), inputs.end(), [this](std::string_view each) {
+        return each.empty() || names_.json(each).has_value();
+    });
+}
+
 bool chrome_events::read_inputs(const chrome_arguments& arguments, event_row& row) {
     using field = std::pair<std::string_view, std::uint32_t event_extra::*>;
     const std::array<field, 5> fields = {{
