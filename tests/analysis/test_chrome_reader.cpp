@@ -65,6 +65,24 @@ TEST_CASE(
           "a[123,124]");
 }
 
+TEST_CASE("an end is the exact sum of start and duration, rounded once") {
+    const auto read = [](const char* start, const char* duration) {
+        return rows_of(events_of_text(trace_of(complete("a", start, duration))));
+    };
+    CHECK(read("0.0", "1.0004") == "a[0,1000]");
+    CHECK(read("0.0006", "0.9996") == "a[1,1000]");
+    CHECK(read("1.25", "20.833333333333332") == "a[1250,22083]");
+    CHECK(read("2.8333333333333335", "19.25") == "a[2833,22083]");
+    CHECK(read("1700000000000000.0004", "0.0001") == "a[1700000000000000000,1700000000000000001]");
+    CHECK(read("-0.0006", "0.0001") == "a[-1,-1]");
+    CHECK(read("-0.0006", "0.00011") == "a[-1,0]");
+    CHECK(read("-2.5006", "1.0001") == "a[-2501,-1501]");
+    CHECK(read("6e-4", "9.996e-1") == "a[1,1000]");
+    CHECK(read("\"0.0006\"", "\"0.9996\"") == "a[1,1000]");
+    CHECK(read("0.0004", "0.00009999999999999999999999999999999999999999") == "a[0,0]");
+    CHECK(read("1", "1e-2000000000") == "a[1000,1000]");
+}
+
 TEST_CASE("the last of repeated keys counts, behind the arguments too") {
     const event_list list = events_of_text(trace_of(
         complete("a", "1", "2", R"(, "args": {"External id": 1, "External id": 7}, "name": "b")")));
@@ -264,6 +282,35 @@ TEST_CASE("asynchronous events are matched by category, id and scope") {
     CHECK(list.text(end.thread) == "2");
     CHECK(list.rows[1].extra == none);
     CHECK(list.health.warnings.empty());
+}
+
+TEST_CASE("asynchronous events of one id that overlap are told apart by their names") {
+    for (const char* phases : {"be", "SF"}) {
+        const auto at = [&](int which, const char* name, const char* time) {
+            const std::string field =
+                *name == '\0' ? std::string() : ",\"name\":\"" + std::string(name) + "\"";
+            return R"({"ph":")" + std::string(1, phases[which]) +
+                   R"(","cat":"c","id":"0x1","pid":1,"tid":1,"ts":)" + time + field + "}";
+        };
+        CHECK(rows_of(events_of_text(trace_of(
+                  at(0, "load", "0") + "," + at(0, "paint", "10") + "," + at(1, "load", "20") +
+                  "," + at(1, "paint", "100")))) == "load[0,20000] paint[10000,100000]");
+        CHECK(rows_of(events_of_text(trace_of(at(0, "a", "0") + "," + at(0, "b", "1") + "," +
+                                              at(0, "a", "2") + "," + at(1, "b", "3") + "," +
+                                              at(1, "", "4") + "," + at(1, "", "5")))) ==
+              "a[0,5000] b[1000,3000] a[2000,4000]");
+        CHECK(events_of_text(trace_of(at(0, "a", "0") + "," + at(1, "b", "3")))
+                  .health.warnings.size() == 2);
+    }
+}
+
+TEST_CASE("asynchronous events that end before they begin count as 0, and are counted") {
+    const event_list list = events_of_text(
+        R"([{"ph":"b","cat":"x","name":"a","id":1,"pid":1,"tid":1,"ts":100},
+            {"ph":"e","cat":"x","name":"a","id":1,"pid":1,"tid":1,"ts":50}])");
+    CHECK(rows_of(list) == "a[100000,100000]");
+    REQUIRE(list.health.warnings.size() == 1);
+    CHECK(list.health.warnings[0] == "1 events have a negative duration, which is taken as 0");
 }
 
 TEST_CASE("names have their escapes resolved") {

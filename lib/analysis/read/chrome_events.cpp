@@ -75,12 +75,12 @@ bool chrome_events::take_complete(const chrome_fields& event) {
         row->flags |= row_unfinished;
         without_duration_.push_back(static_cast<std::uint32_t>(list_.rows.size() - 1));
     }
-    if (duration < 0) {
+    std::int64_t end_ns = row->start_ns;
+    if (duration < 0)
         ++negative_durations_;
-        duration = 0;
-    }
-    std::int64_t end_ns = 0;
-    if (__builtin_add_overflow(row->start_ns, duration, &end_ns)) {
+    else if (__builtin_add_overflow(row->start_ns, duration, &end_ns) ||
+             (!event.duration.empty() &&
+              !add_finer(unquoted(event.time), unquoted(event.duration), end_ns))) {
         list_.rows.pop_back();
         return wrong("\"ts\" and \"dur\" together are too large");
     }
@@ -112,6 +112,7 @@ async_key chrome_events::key_of(const chrome_fields& event) {
     key.id = names_.text(event.id2.empty() ? event.id : event.id2);
     key.scope = names_.text(event.scope);
     if (event.local_id) key.process = names_.text(event.process);
+    if (!event.name.empty()) key.name = names_.text(event.name);
     return key;
 }
 

@@ -125,6 +125,7 @@ void chrome_events::read_stack(std::string_view token, event_row& row) {
 }
 
 void chrome_events::note_end(event_row& row, std::int64_t end_ns) {
+    if (end_ns < row.start_ns) ++negative_durations_;
     row.end_ns = std::max(row.start_ns, end_ns);
     last_ns_ = std::max(last_ns_, row.end_ns);
 }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace coroscope::analysis::reading {
 namespace {
@@ -14,8 +15,8 @@ constexpr std::size_t decimals_of_a_nanosecond = 3;
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
-/// digits × 10^(exponent), rounded half up to a whole number; nullopt beyond int64.
-std::optional<std::int64_t> scaled(std::string_view digits, std::int64_t exponent) {
+/// The whole part of digits × 10^(exponent); nullopt beyond int64.
+std::optional<std::int64_t> whole_part(std::string_view digits, std::int64_t exponent) {
     const auto size = static_cast<std::int64_t>(digits.size());
     const std::int64_t whole = std::max<std::int64_t>(0, size + exponent);
     std::int64_t value = 0;
@@ -26,10 +27,18 @@ std::optional<std::int64_t> scaled(std::string_view digits, std::int64_t exponen
             __builtin_add_overflow(value, digit, &value))
             return std::nullopt;
     }
-    const bool up =
-        size + exponent >= 0 && whole < size && digits[static_cast<std::size_t>(whole)] >= '5';
-    if (up && __builtin_add_overflow(value, 1, &value)) return std::nullopt;
     return value;
+}
+
+/// What is behind the whole part: the digits behind the point, without zeros at the end.
+std::string fraction_of(std::string_view digits, std::int64_t exponent) {
+    constexpr std::int64_t most_zeros = 1000;  // what is smaller than that is no part of any time
+    const std::int64_t point = static_cast<std::int64_t>(digits.size()) + exponent;
+    if (exponent >= 0 || point < -most_zeros) return {};
+    std::string fraction(static_cast<std::size_t>(std::max<std::int64_t>(0, -point)), '0');
+    fraction += digits.substr(static_cast<std::size_t>(std::max<std::int64_t>(0, point)));
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    return fraction;
 }
 
 struct split {
@@ -62,11 +71,68 @@ std::optional<split> split_number(std::string_view text) {
     return parts;
 }
 
-std::optional<std::int64_t> any_number(std::string_view text) {
-    const auto parts = split_number(text);
+/// A number of nanoseconds as the whole one below it and the decimals of what it has above that, so that numbers of
+/// either sign are added alike.
+struct exact_time {
+    std::int64_t floor = 0;
+    std::string decimals;
+};
+
+/// -(whole + fraction)
+exact_time negated(std::int64_t whole, std::string fraction) {
+    if (fraction.empty()) return {-whole, {}};
+    for (char& digit : fraction) digit = static_cast<char>('0' + '9' - digit);
+    ++fraction.back();  // was no 9: the last digit of a fraction is not 0
+    return {-whole - 1, std::move(fraction)};
+}
+
+std::optional<exact_time> exact(std::string_view microseconds) {
+    const bool negative = microseconds.starts_with('-');
+    const auto parts = split_number(microseconds.substr(negative ? 1 : 0));
     if (!parts) return std::nullopt;
-    return scaled(parts->digits, parts->exponent - parts->fraction +
-                                     static_cast<std::int64_t>(decimals_of_a_nanosecond));
+    const std::int64_t exponent =
+        parts->exponent - parts->fraction + static_cast<std::int64_t>(decimals_of_a_nanosecond);
+    const auto whole = whole_part(parts->digits, exponent);
+    if (!whole) return std::nullopt;
+    std::string fraction = fraction_of(parts->digits, exponent);
+    if (negative) return negated(*whole, std::move(fraction));
+    return exact_time{*whole, std::move(fraction)};
+}
+
+std::optional<exact_time> sum(exact_time left, exact_time right) {
+    const std::size_t size = std::max(left.decimals.size(), right.decimals.size());
+    left.decimals.resize(size, '0');
+    right.decimals.resize(size, '0');
+    int carry = 0;
+    for (std::size_t at = size; at-- > 0;) {
+        const int digit = left.decimals[at] - '0' + right.decimals[at] - '0' + carry;
+        carry = digit > 9 ? 1 : 0;
+        left.decimals[at] = static_cast<char>('0' + digit % 10);
+    }
+    if (__builtin_add_overflow(left.floor, right.floor, &left.floor) ||
+        __builtin_add_overflow(left.floor, carry, &left.floor))
+        return std::nullopt;
+    left.decimals.erase(left.decimals.find_last_not_of('0') + 1);
+    return left;
+}
+
+/// Half away from zero.
+std::optional<std::int64_t> rounded(const exact_time& time) {
+    std::int64_t value = time.floor;
+    const bool up = time.floor < 0 ? time.decimals > "5" : time.decimals >= "5";
+    if (up && __builtin_add_overflow(value, 1, &value)) return std::nullopt;
+    return value;
+}
+
+/// Whether a number may have more than whole nanoseconds.
+bool is_finer(std::string_view microseconds) {
+    const std::size_t size = microseconds.size();
+    const std::size_t decimals = decimals_of_a_nanosecond;
+    if (size > decimals && microseconds[size - decimals - 1] == '.') return false;
+    const std::size_t mark = microseconds.find_first_of(".eE");
+    return mark != std::string_view::npos &&
+           (microseconds[mark] != '.' || size - mark - 1 > decimals ||
+            microseconds.find_first_of("eE", mark) != std::string_view::npos);
 }
 
 /// Whether eight bytes are digits, and the number that they spell, all at once.
@@ -118,11 +184,20 @@ bool read_common(std::string_view text, std::int64_t& into) {
 
 bool read_nanoseconds(std::string_view microseconds, std::int64_t& into) {
     if (read_common(microseconds, into)) return true;
-    const bool negative = !microseconds.empty() && microseconds[0] == '-';
-    const auto value = any_number(microseconds.substr(negative ? 1 : 0));
-    if (!value) return false;
-    into = negative ? -*value : *value;
-    return true;
+    const auto time = exact(microseconds);
+    const auto value = time ? rounded(*time) : std::nullopt;
+    if (value) into = *value;
+    return value.has_value();
+}
+
+bool add_finer(std::string_view start, std::string_view duration, std::int64_t& end) {
+    if (!is_finer(start) && !is_finer(duration)) return true;
+    auto from = exact(start);
+    auto length = exact(duration);
+    const auto time = from && length ? sum(std::move(*from), std::move(*length)) : std::nullopt;
+    const auto value = time ? rounded(*time) : std::nullopt;
+    if (value) end = *value;
+    return value.has_value();
 }
 
 std::optional<std::uint64_t> id_number(std::string_view text) {

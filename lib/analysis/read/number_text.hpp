@@ -15,6 +15,10 @@ namespace coroscope::analysis::reading {
 /// nanoseconds are beyond int64.
 [[nodiscard]] bool read_nanoseconds(std::string_view microseconds, std::int64_t& into);
 
+/// Makes `end`, the sum of two times that read_nanoseconds() gave, the time of their exact sum, rounded once. False
+/// where that is beyond int64.
+[[nodiscard]] bool add_finer(std::string_view start, std::string_view duration, std::int64_t& end);
+
 /// A whole number; nullopt for everything else.
 template <class Integer>
 [[nodiscard]] std::optional<Integer> integer(std::string_view text) {
