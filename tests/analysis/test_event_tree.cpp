@@ -199,6 +199,22 @@ TEST_CASE("devices: without an external id the caller of the runtime call has th
     CHECK(find(list, "launch").device_time_total_ns() == 0);
 }
 
+TEST_CASE("devices: a million events of one id are linked at once, not each with each") {
+    constexpr std::uint32_t many = 500'000;
+    event_list list;
+    for (std::uint32_t at = 0; at < many; ++at) {
+        const std::int64_t start = at * std::int64_t{10};
+        add_event(list, {.name = "op", .start_ns = start, .end_ns = start + 5, .external_id = 7});
+        add_event(list, {.name = "k",
+                         .start_ns = start,
+                         .end_ns = start + 1,
+                         .what = activity::kernel,
+                         .external_id = 7});
+    }
+    build_tree(list);
+    CHECK(find(list, "op").kernels().size() == many);
+}
+
 memory_record record(event_list& list, std::int64_t time_ns, std::int64_t bytes) {
     memory_record made;
     made.time_ns = time_ns;

@@ -39,13 +39,13 @@ std::vector<sought> seek(const event_list& list, std::uint64_t (*id_of)(const ev
     return wanted;
 }
 
-/// Gives an event all device events of the id. The first event of an id has them.
+/// Gives an event all device events of the id. The first event of an id has them: others find that the first of
+/// them is taken, and look at no more, or many events of one id would take the square of their number.
 void claim(event_list& list, const std::vector<sought>& wanted, std::uint64_t id,
            std::uint32_t owner) {
-    const auto [first, last] =
-        std::equal_range(wanted.begin(), wanted.end(), sought{id, 0}, is_before);
-    for (auto at = first; at != last; ++at)
-        if (list.rows[at->row].parent == none) list.rows[at->row].parent = owner;
+    auto at = std::lower_bound(wanted.begin(), wanted.end(), sought{id, 0}, is_before);
+    if (at == wanted.end() || list.rows[at->row].parent != none) return;
+    for (; at != wanted.end() && at->id == id; ++at) list.rows[at->row].parent = owner;
 }
 
 void link_by_external_id(event_list& list, const std::vector<std::uint32_t>& kept_as) {
