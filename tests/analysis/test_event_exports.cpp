@@ -139,6 +139,15 @@ TEST_CASE("a Kineto trace that is written and read back gives the same averages"
     check_same(again, reloaded(again), {.by_input_shape = true, .stack_frames = 5});
 }
 
+TEST_CASE("a recording's id and rank are kept over an export") {
+    event_list list = sample();
+    list.trace_id = "AB \"C\"";
+    list.node = 3;
+    const event_list again = reloaded(list);
+    CHECK(again.trace_id == list.trace_id);
+    CHECK(again.node == 3);
+}
+
 TEST_CASE("a Kineto trace is valid JSON with three decimals, whatever the names hold") {
     const json document = parse_json(chrome_text(sample()));
     CHECK(document["schemaVersion"].integer() == 1);

@@ -11,9 +11,18 @@
 namespace coroscope::analysis::reading {
 namespace {
 
-// Members beside the events are of interest where they are short.
-constexpr std::size_t longest_member = 4096;
+// Members beside the events are of interest where they are short. A run on thousands of nodes lists its groups of them.
+constexpr std::size_t longest_member = std::size_t{1} << 20;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// The rank in "distributedInfo", which is an object; -1 where there is none.
+std::int64_t rank_of(std::string_view value) {
+    simdjson::dom::parser parser;
+    std::int64_t rank = -1;
+    const simdjson::padded_string text(value);
+    if (parser.parse(text)["rank"].get_int64().get(rank) != simdjson::SUCCESS) return -1;
+    return std::max<std::int64_t>(rank, -1);
+}
 
 }  // namespace
 
@@ -103,7 +112,10 @@ bool chrome_reader::read_value(std::string& into) {
 }
 
 void chrome_reader::note_member(std::string_view key, std::string_view value) {
-    const auto number = integer<std::int64_t>(unquoted(trimmed(value)));
+    const std::string_view token = trimmed(value);
+    if (key == "\"trace_id\"" && is_string(token)) list_.trace_id = unescaped(unquoted(token));
+    if (key == "\"distributedInfo\"") list_.node = rank_of(token);
+    const auto number = integer<std::int64_t>(unquoted(token));
     if (!number) return;
     const bool set = *number != 0;
     if (key == "\"baseTimeNanoseconds\"") list_.base_realtime_ns = *number;
