@@ -4,6 +4,7 @@
 
 #include "reading.hpp"
 
+#include <sstream>
 #include <string>
 
 namespace {
@@ -44,6 +45,23 @@ TEST_CASE("members stand before and behind the events, and unknown ones are pass
     CHECK(list.base_realtime_ns == 1'751'410'836'000'000'000);
     CHECK((list.shapes && list.stacks && list.memory_profile && list.flops));
     CHECK(list.health.warnings.empty());
+}
+
+TEST_CASE("a recording's id and its rank of a distributed run are read") {
+    const std::string groups(100'000, '7');
+    const event_list list = events_of_text(
+        R"({"trace_id": "AB\u0043 \"D\"", "distributedInfo": {"backend": "nccl", "ranks": [{"rank": 9}], "rank": 3,
+            "pg_config": [")" +
+        groups + R"("]}, "traceEvents": []})");
+    CHECK(list.trace_id == "ABC \"D\"");
+    CHECK(list.node == 3);
+    for (const char* value :
+         {"{}", "[]", "7", R"({"rank": "x"})", R"({"rank": -5})", R"({"rank": 1.5})"}) {
+        const event_list without = events_of_text(R"({"trace_id": 7, "distributedInfo": )" +
+                                                  std::string(value) + R"(, "traceEvents": []})");
+        CHECK(without.trace_id.empty());
+        CHECK(without.node == -1);
+    }
 }
 
 TEST_CASE("times of 19 digits are exact") {
@@ -247,6 +265,49 @@ TEST_CASE("a beginning and an end on a lane are one event, nested as they are") 
            {"ph":"E","name":"outer","pid":1,"tid":1,"ts":4}, {"ph":"E","pid":1,"tid":2,"ts":9})"));
     CHECK(rows_of(list) == "outer[1000,4000] other[2000,9000] inner[2000,3000]");
     CHECK(list.health.warnings.empty());
+}
+
+/// "B x 1, E - 2" as events of one lane, E's without a name.
+std::string marks_of(const std::string& marks) {
+    std::string text;
+    std::istringstream in(marks);
+    for (std::string phase, name, time; in >> phase >> name >> time;)
+        text.append(text.empty() ? "" : ",\n")
+            .append(R"({"ph":")" + phase + R"(","name":")" + name + R"(","pid":1,"tid":1,"ts":)" +
+                    time + "}");
+    return trace_of(text);
+}
+
+TEST_CASE("beginnings and ends that do not stand in time order are paired in it") {
+    const auto read = [](const char* marks) {
+        const event_list list = events_of_text(marks_of(marks));
+        std::string text = rows_of(list);
+        for (const std::string& each : list.health.warnings) text += "; " + each.substr(0, 6);
+        return text;
+    };
+    CHECK(read("B a 0 B b 100 E a 50 E b 150") == "a[0,50000] b[100000,150000]");
+    CHECK(read("B a 0 B b 10 B c 20 E a 5 E b 15 E c 25") == "a[0,5000] b[10000,15000] "
+                                                             "c[20000,25000]");
+    // From the end to the beginning: ends and beginnings of one time, too, and what is within another from its start.
+    CHECK(read("E b 20 B b 10 E a 10 E in 4 B in 0 B a 0") ==
+          "a[0,10000] in[0,4000] b[10000,20000]");
+    // Blocks: each in order, the later one first.
+    CHECK(read("E in 33 E o 39 B o 40 B in 41 E in 43 E o 49 B o 0 B in 1 E in 3 E o 9 B o 30 B in "
+               "31") ==
+          "o[0,9000] in[1000,3000] o[30000,39000] in[31000,33000] o[40000,49000] in[41000,43000]");
+    // Grouped by phase: of one time the end comes first.
+    CHECK(read("B a 0 B b 10 B c 20 E a 10 E b 20 E c 30") ==
+          "a[0,10000] b[10000,20000] c[20000,30000]");
+    // Without a length: a B and the E behind it, or an E that nothing earlier is open for.
+    CHECK(read("B o 0 B z 10 E z 10 E o 20 B p -9 E p -8") == "p[-9000,-8000] o[0,20000] "
+                                                              "z[10000,10000]");
+    CHECK(read("B p 90 E p 95 B o 0 B z 10 B y 10 E y 10 E z 10 E o 20") ==
+          "o[0,20000] z[10000,10000] y[10000,10000] p[90000,95000]");
+    CHECK(read("B b 30 B z 10 B a 0 E b 40 E z 10 E a 5") ==
+          "a[0,5000] z[10000,10000] b[30000,40000]");
+    // Ends without a beginning and the other way round.
+    CHECK(read("E x 5 B a 5 E a 7 E x 8 B b 1 E b 2") == "b[1000,2000] a[5000,7000]; 2 ends");
+    CHECK(read("B a 100 E a 50") == "a[100000,100000]; 1 even; 1 ends");
 }
 
 TEST_CASE("what has no end lasts as long as what encloses it, and is counted") {

@@ -91,18 +91,15 @@ bool chrome_events::take_complete(const chrome_fields& event) {
 bool chrome_events::take_begin(const chrome_fields& event) {
     const event_row* const row = add_row(event);
     if (row == nullptr) return false;
-    open_.begin(row->thread, static_cast<std::uint32_t>(list_.rows.size() - 1));
+    lanes_.begin(row->thread, row->start_ns, static_cast<std::uint32_t>(list_.rows.size() - 1));
     return true;
 }
 
 bool chrome_events::take_end(const chrome_fields& event) {
     std::int64_t end_ns = 0;
     if (!read_time(event, end_ns)) return false;
-    const std::uint32_t row = open_.end(names_.lane(event.process, event.thread));
-    if (row == none)
-        ++ends_without_beginning_;
-    else
-        note_end(list_.rows[row], end_ns);
+    const std::uint32_t row = lanes_.end(names_.lane(event.process, event.thread), end_ns);
+    if (row != none) note_end(list_.rows[row], end_ns);
     return true;
 }
 
@@ -194,11 +191,15 @@ bool chrome_events::read_time(const chrome_fields& event, std::int64_t& into) {
 }
 
 void chrome_events::finish() {
+    if (lanes_.sort_out(list_))
+        for (const event_row& row : list_.rows) last_ns_ = std::max(last_ns_, row.end_ns);
     std::vector<std::uint32_t> rows = open_.left();
+    lanes_.append_open(rows);
     rows.insert(rows.end(), without_duration_.begin(), without_duration_.end());
     if (last_ns_ >= first_ns_) list_.duration_ns = saturated_difference(last_ns_, first_ns_);
     warn(rows.size(), " events have no end: each is taken to last as long as what encloses it");
-    warn(ends_without_beginning_, " ends of events have no beginning, and are left out");
+    warn(ends_without_beginning_ + lanes_.ends_without_beginning(),
+         " ends of events have no beginning, and are left out");
     warn(negative_durations_, " events have a negative duration, which is taken as 0");
     warn(other_phases_, " events are of a kind that has no interval, and are left out");
     if (!rows.empty()) end_unfinished(rows);

@@ -13,6 +13,7 @@
 #include <coroscope/analysis/event_list.hpp>
 #include <coroscope/analysis/load_events.hpp>
 
+#include "chrome_lanes.hpp"
 #include "chrome_names.hpp"
 #include "chrome_parser.hpp"
 #include "open_events.hpp"
@@ -72,6 +73,7 @@ private:
     }
     event_list& list_;
     chrome_names names_;
+    chrome_lanes lanes_;
     open_events open_;
     std::function<double()> progress_;
     std::vector<lane_name> lane_names_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Events whose beginning and end stand apart in a file: B and E by lane, b and e by category, id, scope and name.
+// Asynchronous events, whose b and e stand apart in a file: by category, id, scope and name.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,15 +33,6 @@ struct async_key_hash {
 
 class open_events {
 public:
-    void begin(std::uint32_t lane, std::uint32_t row) {
-        if (lane >= by_lane_.size()) by_lane_.resize(lane + std::size_t{1});
-        by_lane_[lane].push_back(row);
-    }
-    /// The row that began last and has not ended; `none` where there is none.
-    std::uint32_t end(std::uint32_t lane) {
-        return lane < by_lane_.size() ? take_last(by_lane_[lane]) : none;
-    }
-
     void begin(const async_key& key, std::uint32_t row) {
         by_key_[key].push_back(row);
         last_[without_name(key)].push_back({row, key.name});
@@ -67,7 +58,6 @@ public:
     /// The rows that have no end.
     [[nodiscard]] std::vector<std::uint32_t> left() const {
         std::vector<std::uint32_t> rows;
-        for (const auto& each : by_lane_) rows.insert(rows.end(), each.begin(), each.end());
         for (const auto& each : by_key_)
             rows.insert(rows.end(), each.second.begin(), each.second.end());
         return rows;
@@ -95,7 +85,6 @@ private:
         return row;
     }
 
-    std::vector<std::vector<std::uint32_t>> by_lane_;
     std::unordered_map<async_key, std::vector<std::uint32_t>, async_key_hash> by_key_;
     std::unordered_map<async_key, std::vector<begun>, async_key_hash> last_;  // keys without names
     std::vector<bool> ended_;                                                 // by row
