@@ -11,10 +11,15 @@
 
 #include <coroscope/observer.hpp>
 
+#include "../runtime/forked_mutex.hpp"
+
 namespace coroscope {
 
 class emitted_text {
 public:
+    /// Of all: it outlives each of them, and a fork waits for it.
+    static inline constinit runtime::forked_mutex mutex{runtime::fork_order::inner};
+
     explicit emitted_text(bool shapes) noexcept : shapes_(shapes) {}
 
     std::string of(const scope_info& scope) const {
@@ -32,7 +37,7 @@ public:
 
     /// At the scope's end: its outputs are this operation's from here on.
     void keep_outputs(const scope_info& scope) {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex);
         std::int64_t number = 0;
         for (const void* each : scope.output_addresses()) {
             if (each != nullptr) producers_.insert_or_assign(each, producer{scope.id(), number});
@@ -48,7 +53,7 @@ private:
     };
 
     std::string producers_of(const scope_info& scope) const {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex);
         std::string text = "[";
         for (const void* each : scope.input_addresses()) {
             const auto known = each == nullptr ? producers_.end() : producers_.find(each);
@@ -65,7 +70,6 @@ private:
     }
 
     bool shapes_;
-    mutable std::mutex mutex_;
     std::unordered_map<const void*, producer> producers_;
 };
 

@@ -51,7 +51,9 @@ std::unique_ptr<observer_context> begin(const scope_info& scope, const emitted_t
     return std::make_unique<pushed_range>(attributes);
 }
 
+// The domain first: a tool that NVTX loads at its first call does what it likes, and no lock of ours is held now.
 observer make_nvtx(const emit_options& options) {
+    domain();
     auto text = std::make_shared<emitted_text>(options.record_shapes);
     observer made(
         [text](const scope_info& scope) { return begin(scope, *text); },
@@ -60,6 +62,10 @@ observer make_nvtx(const emit_options& options) {
         .needs_outputs(options.record_shapes)
         .needs_ids(options.record_shapes);
     return made;
+}
+
+[[gnu::constructor]] void hold_lock_over_forks() noexcept {
+    runtime::hold_over_forks(emitted_text::mutex);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "../runtime/forked_mutex.hpp"
+
 namespace coroscope::nvtx {
 namespace {
 
@@ -25,11 +27,16 @@ std::uint32_t hash_of(std::string_view text) noexcept {
     return hash;
 }
 
+constinit runtime::forked_mutex numbers_mutex{runtime::fork_order::inner};
+
+[[gnu::constructor]] void hold_lock_over_forks() noexcept {
+    runtime::hold_over_forks(numbers_mutex);
+}
+
 // Numbers from 1, in the order in which a tool is told of them. Kept to the end of the process.
 std::uint32_t number_of(std::string_view category) {
-    static std::mutex mutex;
+    const std::lock_guard lock(numbers_mutex);
     static auto& numbers = *new std::unordered_map<std::string, std::uint32_t>;
-    const std::lock_guard lock(mutex);
     const auto [found, added] =
         numbers.try_emplace(std::string(category), static_cast<std::uint32_t>(numbers.size()) + 1);
     if (added) nvtxDomainNameCategoryA(domain(), found->second, found->first.c_str());

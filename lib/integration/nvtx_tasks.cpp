@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "../runtime/forked_mutex.hpp"
 #include "../runtime/live_transitions.hpp"
 #include "../runtime/observer_registry.hpp"
 #include "../runtime/sites.hpp"
@@ -47,16 +48,21 @@ bool is_carried_here(observer_handle handle) noexcept {
         [handle](const runtime::observer_entry* entry) { return entry->handle == handle; });
 }
 
+// Around a category's number, which has a lock of its own.
+constinit runtime::forked_mutex tasks_mutex{runtime::fork_order::outer};
+
+[[gnu::constructor]] void hold_lock_over_forks() noexcept { runtime::hold_over_forks(tasks_mutex); }
+
 class shown_tasks {
 public:
     void add(const task_emitter& emitter) {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(tasks_mutex);
         emitters_.push_back(emitter);
         if (emitters_.size() == 1) runtime::add_transition_listener(hear);
     }
 
     void remove(observer_handle handle) noexcept {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(tasks_mutex);
         std::erase_if(emitters_,
                       [handle](const task_emitter& each) { return each.handle == handle; });
         if (emitters_.empty()) runtime::remove_transition_listener(hear);
@@ -72,7 +78,7 @@ private:
                      std::uint32_t site) noexcept;
 
     void change(task_transition what, std::uint64_t id, std::uint32_t site) {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(tasks_mutex);
         if (what == task_transition::spawn) return spawn(id, site);
         const auto found = tasks_.find(id);
         if (found == tasks_.end()) return;
@@ -110,7 +116,6 @@ private:
         nvtxDomainRangeEnd(domain(), task.life);
     }
 
-    std::mutex mutex_;
     std::vector<task_emitter> emitters_;
     std::unordered_map<std::uint64_t, shown_task> tasks_;
 };

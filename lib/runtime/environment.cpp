@@ -31,6 +31,8 @@
 #include <coroscope/profile.hpp>
 
 #include "failures.hpp"
+#include "forked_mutex.hpp"
+#include "forked_steps.hpp"
 #include "observer_registry.hpp"
 #include "registry.hpp"
 #include "session.hpp"
@@ -82,18 +84,23 @@ void stop_environment_session() noexcept {
     environment_session = 0;
 }
 
-// The child finds every lock free, whatever its parent's other threads were doing.
+// The child finds every lock free, whatever its parent's other threads were doing. Those under which the program's own code
+// is called come first: it may need the others.
 void before_fork() noexcept {
+    lock_steps();
     lock_failures();
     sessions_mutex().lock();
+    lock_all_for_fork();
     sites_mutex().lock();
     registry_mutex().lock();
 }
 void after_fork_in_parent() noexcept {
     registry_mutex().unlock();
     sites_mutex().unlock();
+    unlock_all_after_fork();
     sessions_mutex().unlock();
     unlock_failures();
+    unlock_steps();
 }
 void after_fork_in_child() noexcept {
     after_fork_in_parent();

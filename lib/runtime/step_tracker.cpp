@@ -2,10 +2,14 @@
 #include <coroscope/step_tracker.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <new>
+
+#include <coroscope/detail/thread_state.hpp>
+
+#include "forked_steps.hpp"
 
 namespace coroscope::step_tracker {
 namespace {
@@ -22,22 +26,49 @@ struct observer_slot {
     void* data = nullptr;
 };
 
-// Lives as long as the process: threads may step while it ends.
-std::recursive_mutex& mutex() noexcept {
-    alignas(std::recursive_mutex) static unsigned char place[sizeof(std::recursive_mutex)];
-    static auto* const made = ::new (static_cast<void*>(place)) std::recursive_mutex;
-    return *made;
+constinit std::mutex mutex;
+constinit std::atomic<const void*> holder{
+    nullptr};  // the thread that has it, by its state's address
+
+// Observers are called under the lock, and may call the tracker. Not a recursive mutex: in a forked child that is locked by
+// a thread which is not there.
+bool is_held_here() noexcept {
+    return holder.load(std::memory_order_relaxed) == &detail::this_thread;
 }
+
+class step_lock {
+public:
+    step_lock() noexcept : nested_(is_held_here()) {
+        if (nested_) return;
+        mutex.lock();
+        holder.store(&detail::this_thread, std::memory_order_relaxed);
+    }
+    step_lock(const step_lock&) = delete;
+    step_lock& operator=(const step_lock&) = delete;
+    ~step_lock() {
+        if (nested_) return;
+        holder.store(nullptr, std::memory_order_relaxed);
+        mutex.unlock();
+    }
+
+private:
+    bool nested_;
+};
 
 constinit requester_entry* requesters = nullptr;
 constinit observer_slot observers[observer_limit];
 constinit std::int64_t current_step = -1;
+constinit std::int64_t told_step = -1;  // the last one that observers were called for
+constinit bool telling = false;
 
 requester_entry** place_of(const char* name) noexcept {
     requester_entry** at = &requesters;
     while (*at != nullptr && std::strcmp((*at)->name, name) != 0) at = &(*at)->next;
     return at;
 }
+
+// Who gives no name is the requester "".
+const char* named(const char* requester) noexcept { return requester == nullptr ? "" : requester; }
 
 // Counts from the current step; null where there is no memory.
 requester_entry* start_counting(const char* name) noexcept {
@@ -54,22 +85,34 @@ requester_entry* start_counting(const char* name) noexcept {
     return *place;
 }
 
-void tell_observers(std::int64_t delta) noexcept {
+void tell_each(std::int64_t step, std::int64_t delta) noexcept {
     for (const observer_slot& each : observers) {
-        if (each.called != nullptr) each.called(each.data, current_step, delta);
+        if (each.called != nullptr) each.called(each.data, step, delta);
     }
+}
+
+// What an observer adds is told when all have heard of what came before: each hears of every step, in order.
+void tell_observers() noexcept {
+    if (telling) return;
+    telling = true;
+    while (told_step != current_step) {
+        const std::int64_t delta = current_step - told_step;
+        told_step = current_step;
+        tell_each(told_step, delta);
+    }
+    telling = false;
 }
 
 }  // namespace
 
 void init(const char* requester) noexcept {
-    const std::lock_guard lock(mutex());
-    start_counting(requester);
+    const step_lock lock;
+    start_counting(named(requester));
 }
 
 bool erase(const char* requester) noexcept {
-    const std::lock_guard lock(mutex());
-    requester_entry** const place = place_of(requester);
+    const step_lock lock;
+    requester_entry** const place = place_of(named(requester));
     requester_entry* const gone = *place;
     if (gone == nullptr) return false;
     *place = gone->next;
@@ -78,9 +121,9 @@ bool erase(const char* requester) noexcept {
 }
 
 step_count increment(const char* requester, std::uint32_t steps) noexcept {
-    const std::lock_guard lock(mutex());
-    requester_entry* mine = *place_of(requester);
-    if (mine == nullptr) mine = start_counting(requester);
+    const step_lock lock;
+    requester_entry* mine = *place_of(named(requester));
+    if (mine == nullptr) mine = start_counting(named(requester));
     if (mine == nullptr) return {current_step, 0, "There is no memory to count this step."};
     mine->steps += steps;
     std::int64_t most = current_step;
@@ -89,17 +132,17 @@ step_count increment(const char* requester, std::uint32_t steps) noexcept {
     const std::int64_t delta = most - current_step;
     if (delta == 0) return {current_step, 0, ""};
     current_step = most;
-    tell_observers(delta);
-    return {most, delta, delta > 1 ? "Profiler step count has increased more than 1" : ""};
+    tell_observers();
+    return {current_step, delta, delta > 1 ? "Profiler step count has increased more than 1" : ""};
 }
 
 std::int64_t current() noexcept {
-    const std::lock_guard lock(mutex());
+    const step_lock lock;
     return current_step;
 }
 
 int add_observer(observer called, void* data) noexcept {
-    const std::lock_guard lock(mutex());
+    const step_lock lock;
     for (int at = 0; at < observer_limit; ++at) {
         if (observers[at].called != nullptr) continue;
         observers[at] = {called, data};
@@ -109,7 +152,7 @@ int add_observer(observer called, void* data) noexcept {
 }
 
 bool remove_observer(int handle) noexcept {
-    const std::lock_guard lock(mutex());
+    const step_lock lock;
     if (handle < 1 || handle > observer_limit || observers[handle - 1].called == nullptr)
         return false;
     observers[handle - 1] = {};
@@ -117,3 +160,14 @@ bool remove_observer(int handle) noexcept {
 }
 
 }  // namespace coroscope::step_tracker
+
+namespace coroscope::runtime {
+
+void lock_steps() noexcept {
+    if (!step_tracker::is_held_here()) step_tracker::mutex.lock();
+}
+void unlock_steps() noexcept {
+    if (!step_tracker::is_held_here()) step_tracker::mutex.unlock();
+}
+
+}  // namespace coroscope::runtime

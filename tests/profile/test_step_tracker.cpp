@@ -6,6 +6,7 @@
 
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -109,6 +110,41 @@ TEST_SUITE("step_tracker") {
         CHECK(calls == 1);
         step_tracker::erase("outer");
         step_tracker::erase("nested");
+    }
+
+    TEST_CASE(
+        "what an observer adds is told to all in its turn, after the step that it came from") {
+        const auto add_two = [](void* first, std::int64_t step, std::int64_t) noexcept {
+            if (step == *static_cast<std::int64_t*>(first)) step_tracker::increment("inner", 2);
+        };
+        using heard_steps = std::vector<std::pair<std::int64_t, std::int64_t>>;
+        const auto keep = [](void* into, std::int64_t step, std::int64_t delta) noexcept {
+            static_cast<heard_steps*>(into)->emplace_back(step, delta);
+        };
+        step_tracker::init("inner");
+        step_tracker::init("outer");
+        std::int64_t first = step_tracker::current() + 1;
+        heard_steps heard;
+        const int adding = step_tracker::add_observer(add_two, &first);
+        const int keeping = step_tracker::add_observer(keep, &heard);
+        const auto counted = step_tracker::increment("outer");
+        CHECK(heard == heard_steps{{first, 1}, {first + 1, 1}});
+        CHECK(counted.step == first + 1);
+        CHECK(counted.step == step_tracker::current());
+        CHECK(counted.delta == 1);
+        CHECK(step_tracker::remove_observer(adding));
+        CHECK(step_tracker::remove_observer(keeping));
+        step_tracker::erase("inner");
+        step_tracker::erase("outer");
+    }
+
+    TEST_CASE("a requester without a name is one by the name of \"\"") {
+        const std::int64_t before = step_tracker::current();
+        step_tracker::init(nullptr);
+        CHECK(step_tracker::increment(nullptr).step == before + 1);
+        CHECK(step_tracker::increment("").step == before + 2);
+        CHECK(step_tracker::erase(nullptr));
+        CHECK_FALSE(step_tracker::erase(""));
     }
 
     TEST_CASE("there is room for so many observers, and no more") {

@@ -9,6 +9,10 @@
 #include <functional>
 #include <iterator>
 #include <thread>
+#include <utility>
+
+#include <coroscope/integration/nvtx.hpp>
+#include <coroscope/step_tracker.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,6 +63,22 @@ int wait_for(pid_t child) {
 std::string content(const char* path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// How many children of so many did not come back by themselves while other threads do that all the time.
+int forks_beside(const std::function<void()>& busy, const std::function<int()>& child) {
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i)
+        threads.emplace_back([&] {
+            while (!stop) busy();
+        });
+    int failed = 0;
+    for (int round = 0; round < 200 && failed == 0; ++round)
+        failed += wait_for(fork_into(child)) == 0 ? 0 : 1;
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    return failed;
 }
 
 int record_own_session() {
@@ -164,6 +184,49 @@ TEST_SUITE("fork") {
         CHECK(hung == 0);
         stop = true;
         for (std::thread& thread : threads) thread.join();
+    }
+
+    TEST_CASE("forks while other threads count steps leave no child waiting") {
+        const auto count = [] { step_tracker::increment("busy"); };
+        CHECK(forks_beside(
+                  count, [] { return step_tracker::increment("child").delta == 1 ? 0 : 1; }) == 0);
+        step_tracker::erase("busy");
+    }
+
+    TEST_CASE("an observer of steps may fork, and parent and child go on counting") {
+        static int exit_code = -1;
+        static bool forked = false;  // what the child counts is told to it, too
+        const auto fork_here = [](void*, std::int64_t, std::int64_t) noexcept {
+            if (std::exchange(forked, true)) return;
+            exit_code = wait_for(
+                fork_into([] { return step_tracker::increment("child").delta == 1 ? 0 : 1; }));
+        };
+        const int handle = step_tracker::add_observer(fork_here, nullptr);
+        step_tracker::increment("parent");
+        CHECK(exit_code == 0);
+        CHECK(step_tracker::remove_observer(handle));
+        CHECK(step_tracker::increment("parent").delta == 1);
+        step_tracker::erase("parent");
+    }
+
+    TEST_CASE("forks while other threads show scopes and tasks to NVTX leave no child waiting") {
+        if (!child_of_many_may_allocate) {
+            COROSCOPE_SKIP("under the sanitizers a child of several threads may not allocate");
+            return;
+        }
+        const emit_nvtx emit{{.record_shapes = true, .all_threads = true, .tasks = true}};
+        if (!emit.active()) {
+            COROSCOPE_SKIP("built without NVTX");
+            return;
+        }
+        const auto show = [] {
+            COROSCOPE_CAT("net", 1, "shown");
+            sync_wait([]() -> task<void> { co_return; }());
+        };
+        CHECK(forks_beside(show, [&] {
+                  show();
+                  return 0;
+              }) == 0);
     }
 
     TEST_CASE("forks while other threads record, register and come and go leave no child waiting") {
