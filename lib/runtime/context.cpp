@@ -14,6 +14,7 @@
 #include "frames.hpp"
 #include "live_transitions.hpp"
 #include "recorder.hpp"
+#include "session_return.hpp"
 
 namespace coroscope {
 namespace {
@@ -153,6 +154,7 @@ job_run::~job_run() {
 
 void cancel_job(const job_stamp& job) noexcept {
     show_ended(job.task);
+    const session_switch posters(job.poster.session);
     if (!is_recording()) return;
     const std::uint64_t ticks = now();
     if (char* at = reserve())

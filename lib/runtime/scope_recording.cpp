@@ -18,6 +18,7 @@
 #include "observation.hpp"
 #include "range_faults.hpp"
 #include "recorder.hpp"
+#include "session_return.hpp"
 
 namespace coroscope::detail {
 namespace {
@@ -292,26 +293,6 @@ void offer_outputs(const range_start& range, const value_source& outputs) noexce
 }
 
 namespace {
-
-// Back to a session, if it still records, for as long as this lives.
-class session_return {
-public:
-    explicit session_return(std::uint32_t generation) noexcept
-        : before_(this_thread.carried), live_(find_session(generation) != nullptr) {
-        if (live_ && effective_generation(this_thread) != generation)
-            rebind(make_carried(generation, carried_attributes(before_)));
-    }
-    session_return(const session_return&) = delete;
-    session_return& operator=(const session_return&) = delete;
-    ~session_return() {
-        if (this_thread.carried != before_) rebind(before_);
-    }
-    bool live() const noexcept { return live_; }
-
-private:
-    std::uint64_t before_;
-    bool live_;
-};
 
 void count_late(std::uint32_t generation) noexcept {
     if (generation == 0) return;

@@ -5,6 +5,7 @@
 
 #include <coroscope/fiber.hpp>
 
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -239,6 +240,21 @@ TEST_SUITE("fiber_context") {
         CHECK(task.slices.size() == 2);
         CHECK(task.time.queued_ns >= 200'000);
         CHECK(task.time.waiting_ns == 0);
+    }
+
+    TEST_CASE("a fiber is dropped in its own session, whoever destroys it") {
+        recording session({.all_threads = false});
+        auto fiber = std::make_unique<fiber_context>();
+        fiber->switch_in();
+        fiber->switch_out();
+        std::thread([&fiber] {
+            recording other({.all_threads = false});
+            fiber.reset();
+            CHECK(other.stop().trace.tasks.empty());
+        }).join();
+        const recorded found = session.stop();
+        REQUIRE(found.trace.tasks.size() == 1);
+        CHECK(found.trace.tasks[0].state == analysis::task_state::abandoned);
     }
 
     TEST_CASE("a fiber that is older than the session shows from its next switch on") {

@@ -3,6 +3,7 @@
 // executor_adaptor: what it runs, and what a job is in the trace.
 
 #include <coroscope/executor_adaptor.hpp>
+#include <coroscope/task.hpp>
 
 #include <functional>
 #include <memory>
@@ -190,6 +191,45 @@ TEST_SUITE("executor_adaptor") {
         REQUIRE(found.trace.tasks.size() == 1);
         CHECK(found.trace.tasks[0].slices.empty());
         CHECK(found.trace.tasks[0].state == analysis::task_state::cancelled);
+    }
+
+    TEST_CASE("a job is cancelled in its own session, whoever destroys it") {
+        recording session({.all_threads = false});
+        manual_executor first, second;
+        executor_adaptor(first).execute([] {});
+        executor_adaptor(second).execute([] {});
+        std::thread([&first] { first.clear(); }).join();
+        std::thread([&second] {
+            recording other({.all_threads = false});
+            sync_wait([](manual_executor& queue) -> task<void> {
+                queue.clear();
+                co_return;
+            }(second));
+            CHECK(other.stop().trace.tasks.size() == 1);  // the one that cleared
+        }).join();
+        const recorded found = session.stop();
+        REQUIRE(found.trace.tasks.size() == 2);
+        for (const analysis::task_info& each : found.trace.tasks)
+            CHECK(each.state == analysis::task_state::cancelled);
+    }
+
+    TEST_CASE("a suspended task is abandoned in its own session, whoever destroys it") {
+        recording session({.all_threads = false});
+        slot at;
+        auto first = std::make_unique<foreign::manual<foreign::declared>>(is_resumed(at));
+        auto second = std::make_unique<foreign::manual<foreign::declared>>(is_resumed(at));
+        first->resume();
+        second->resume();
+        std::thread([&first] { first.reset(); }).join();
+        std::thread([&second] {
+            recording other({.all_threads = false});
+            second.reset();
+            CHECK(other.stop().trace.tasks.empty());
+        }).join();
+        const recorded found = session.stop();
+        REQUIRE(found.trace.tasks.size() == 2);
+        for (const analysis::task_info& each : found.trace.tasks)
+            CHECK(each.state == analysis::task_state::abandoned);
     }
 
     TEST_CASE("jobs follow a session of one thread to the threads that run them") {
