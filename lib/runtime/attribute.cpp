@@ -174,7 +174,7 @@ std::uint32_t begin_module(const char* name, std::size_t size) noexcept {
 // Where the context carries something else, the block has left its thread or its task: a frame that is
 // destroyed while it is suspended, by whoever.
 void end_attribute(std::uint32_t handle) noexcept {
-    if (carried_attributes(this_thread.carried) == handle) carry(attribute_at(handle).parent);
+    if (carried_attributes(this_thread.carried) == handle) carry(carried_beneath(handle));
     release_attributes(handle);
 }
 

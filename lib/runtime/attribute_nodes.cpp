@@ -6,6 +6,8 @@
 
 #include <coroscope/detail/thread_state.hpp>
 
+#include "fault_record.hpp"
+
 namespace coroscope::runtime {
 namespace {
 
@@ -25,6 +27,9 @@ constinit std::atomic<attribute_node*> segments[1U << (slot_bits - segment_bits)
 constinit std::atomic<std::uint32_t> used_slots{1};  // slot 0 is no handle's
 constinit std::atomic<std::uint64_t> free_slots{0};  // count of changes << 32 | first free slot
 constinit std::atomic<std::uint32_t> last_serial{0};
+constinit fault_record without_room{
+    "coroscope: there is no room for more attributes and thread-local observers: some are not "
+    "carried"};
 
 attribute_node& node_of(std::uint32_t slot) noexcept {
     return segments[slot >> segment_bits].load(
@@ -87,7 +92,10 @@ std::uint32_t take_new_slot() noexcept {
 std::uint32_t make_attribute(std::uint32_t parent) noexcept {
     std::uint32_t slot = take_free_slot();
     if (slot == 0) slot = take_new_slot();
-    if (slot == 0) return 0;
+    if (slot == 0) {
+        without_room.note();
+        return 0;
+    }
     attribute_node& node = node_of(slot);
     node.parent = parent;
     node.serial = last_serial.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -98,6 +106,34 @@ std::uint32_t make_attribute(std::uint32_t parent) noexcept {
 }
 
 attribute_node& attribute_at(std::uint32_t handle) noexcept { return node_of(handle & slot_mask); }
+
+namespace {
+
+bool is_removed(const attribute_node& node) noexcept {
+    return carries_observers(node) && node.announced.load(std::memory_order_relaxed) != 0;
+}
+
+void release_unless_last(attribute_node& node) noexcept {
+    std::uint64_t known = node.life.load(std::memory_order_relaxed);
+    while (static_cast<std::uint32_t>(known) > 1)
+        if (node.life.compare_exchange_weak(known, known - 1, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed))
+            return;
+}
+
+}  // namespace
+
+std::uint32_t carried_beneath(std::uint32_t handle) noexcept {
+    handle = attribute_at(handle).parent;
+    while (handle != 0 && is_removed(attribute_at(handle))) handle = attribute_at(handle).parent;
+    return handle;
+}
+
+void leave_observers(std::uint32_t handle) noexcept {
+    attribute_node& node = attribute_at(handle);
+    node.announced.store(1, std::memory_order_relaxed);
+    release_unless_last(node);
+}
 
 std::uint32_t topmost_attribute(std::uint32_t handle) noexcept {
     while (handle != 0 && carries_observers(attribute_at(handle)))

@@ -24,8 +24,9 @@ struct attribute_node : own_memory {
     std::atomic<std::uint32_t> next{0};  ///< while it is free: the next free slot
     std::uint32_t parent = 0;            ///< handle
     std::uint32_t serial = 0;            ///< names it in traces; never reused before 2^32 others
-    std::atomic<std::uint16_t> announced{
-        0};  ///< low bits of the generation of the session that knows it, unless that overwrites
+    /// Low bits of the generation of the session that knows it, unless that overwrites. Of observers: 1 once they are
+    /// removed.
+    std::atomic<std::uint16_t> announced{0};
     std::uint8_t key_bytes = 0;
     std::uint8_t value_bytes = 0;
     char text[attribute_bytes];  ///< key, value
@@ -46,6 +47,14 @@ void forget_observers(const attribute_node& node) noexcept;
 
 /// The node of a handle that the caller holds a reference to.
 attribute_node& attribute_at(std::uint32_t handle) noexcept;
+
+/// What is carried where this node, which the caller holds, is not any more: the one beneath it, removed observers passed
+/// over.
+std::uint32_t carried_beneath(std::uint32_t handle) noexcept;
+
+/// The observers of this node are removed, though something may be carried on top of it: it goes with that. The caller's
+/// reference does now, unless it is the last: then a context that keeps none may carry it, and it stays.
+void leave_observers(std::uint32_t handle) noexcept;
 
 /// The attribute at or beneath this node; 0: none.
 std::uint32_t topmost_attribute(std::uint32_t handle) noexcept;

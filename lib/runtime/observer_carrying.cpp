@@ -65,7 +65,7 @@ std::uint32_t carry_observers(const carried_observers& next) noexcept {
 
 bool stop_carrying(std::uint32_t node) noexcept {
     if (carried_attributes(this_thread.carried) != node) return false;
-    carry(attribute_at(node).parent);
+    carry(carried_beneath(node));
     release_attributes(node);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "attribute_nodes.hpp"
 #include "recorder.hpp"
 
 namespace coroscope::runtime {
@@ -217,7 +218,8 @@ bool remove_observer(observer_handle handle) noexcept {
         count_fault(observer_fault::unknown_handle);
         return false;
     }
-    if (entry->carried_by != 0) stop_carrying(entry->carried_by);
+    if (entry->carried_by != 0 && !stop_carrying(entry->carried_by))
+        leave_observers(entry->carried_by);
     release(before);
     release(entry);
     return true;

@@ -92,7 +92,7 @@ carried_observers observers_here() noexcept;
 /// This thread's context carries these from here on (takes the list's reference over). Gives the node, which the
 /// caller holds; 0 where memory is short: the reference stays with the caller.
 std::uint32_t carry_observers(const carried_observers& next) noexcept;
-/// Takes the node off if it is the topmost, and lets it go. Else its holder has left, and it stays.
+/// Takes the node off if it is the topmost, and lets it go. Else nothing happens.
 bool stop_carrying(std::uint32_t node) noexcept;
 
 /// Does any context carry something? If so, the thread looks whether its own does.

@@ -2,9 +2,11 @@
 
 // Thread-local observers and the switch follow the context: coroutines, callables, jobs, futures, fibers.
 
+#include <coroscope/detail/thread_state.hpp>
 #include <coroscope/future.hpp>
 #include <coroscope/observer.hpp>
 
+#include <memory>
 #include <thread>
 
 #include "observing.hpp"
@@ -49,6 +51,15 @@ foreign::manual<foreign::declared> observes_itself(slot& into, journal& seen) {
     co_await suspend_into(into);
     COROSCOPE("after");
 }
+
+// One whose callable tells by `alive` whether anything still knows it.
+observer watched_by(std::weak_ptr<int>& alive) {
+    auto held = std::make_shared<int>(0);
+    alive = held;
+    return observer([held](const scope_info&) {});
+}
+
+bool carries_nothing() { return detail::carried_attributes(detail::this_thread.carried) == 0; }
 
 void run_elsewhere(slot& at) {
     std::thread([&at] { at.resume(); }).join();
@@ -100,6 +111,48 @@ TEST_SUITE("carried observers") {
         late.resume();
         run_elsewhere(at);
         CHECK(seen.take().empty());  // removed before anything ran
+    }
+
+    TEST_CASE("observers that are removed first in, first out leave nothing behind") {
+        std::weak_ptr<int> first_alive, second_alive;
+        const auto first = add_thread_local_observer(watched_by(first_alive));
+        const auto second = add_thread_local_observer(watched_by(second_alive));
+        CHECK(remove_observer(first));
+        CHECK(remove_observer(second));
+        CHECK(carries_nothing());
+        CHECK(first_alive.expired());
+        CHECK(second_alive.expired());
+    }
+
+    TEST_CASE("an observer that is removed before an attribute above it ends goes with that") {
+        std::weak_ptr<int> alive;
+        {
+            const attribute tenant("tenant", "x");
+            {
+                const auto here = add_thread_local_observer(watched_by(alive));
+                const attribute request("request", 7);
+                CHECK(remove_observer(here));
+                CHECK(current_attribute("request"));
+            }
+            CHECK(alive.expired());
+            CHECK(current_attribute("tenant"));
+        }
+        CHECK(carries_nothing());
+    }
+
+    TEST_CASE("an observer of a frame that is destroyed while it is suspended is let go") {
+        std::weak_ptr<int> alive;
+        slot at;
+        {
+            auto frame = [](slot& into,
+                            std::weak_ptr<int>& known) -> foreign::manual<foreign::declared> {
+                const registered here(add_thread_local_observer(watched_by(known)));
+                co_await suspend_into(into);
+            }(at, alive);
+            frame.resume();
+            CHECK_FALSE(alive.expired());
+        }
+        CHECK(alive.expired());
     }
 
     TEST_CASE("a removal takes effect in every context that carries the observer") {
