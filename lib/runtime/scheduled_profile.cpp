@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/scheduled_profile.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -13,42 +14,59 @@
 namespace coroscope::detail {
 namespace {
 
-constexpr const char* step_requester = "Coroscope ProfilerStep";
+constexpr char requester_prefix[] = "Coroscope ProfilerStep ";
+constexpr char range_prefix[] = "ProfilerStep#";
+constexpr std::size_t digits_most = 20;
+
+// The prefix and the number, with a NUL.
+template <std::size_t Size>
+struct numbered_name {
+    numbered_name(const char (&prefix)[Size], std::uint64_t number) noexcept {
+        char digits[24];
+        char* const end = digits + sizeof digits;
+        const char* const first = format_integer(number, end);
+        const auto count = static_cast<std::size_t>(end - first);
+        std::memcpy(text, prefix, Size - 1);
+        std::memcpy(text + Size - 1, first, count);
+        text[Size - 1 + count] = '\0';
+    }
+    char text[Size + digits_most];
+};
+
+constinit std::atomic<std::uint64_t> last_requester{0};
 
 bool records(profiler_action action) noexcept {
     return action == profiler_action::record || action == profiler_action::record_and_save;
 }
 
 void begin_step_range(record_function& range, std::uint64_t step) noexcept {
-    constexpr char prefix[] = "ProfilerStep#";
-    char name[sizeof prefix + 20];
-    char digits[24];
-    char* const end = digits + sizeof digits;
-    const char* const first = format_integer(step, end);
-    std::memcpy(name, prefix, sizeof prefix - 1);
-    std::memcpy(name + sizeof prefix - 1, first, static_cast<std::size_t>(end - first));
-    name[sizeof prefix - 1 + static_cast<std::size_t>(end - first)] = '\0';
-    range.begin(static_cast<const char*>(name));
+    const numbered_name name(range_prefix, step);
+    range.begin(static_cast<const char*>(name.text));
+}
+
+// What stands in the way of every start.
+session_status before_start(const profile_options& options, const schedule& plan) noexcept {
+    if (options.output != nullptr)
+        return {session_state::refused,
+                "A scheduled profile hands its traces to on_trace_ready: leave output empty.",
+                EINVAL, 0};
+    const schedule_status found = plan.status();
+    const bool wrong = found.state == schedule_state::error;
+    return {wrong ? session_state::refused : session_state::disabled, found.message, 0, 0};
 }
 
 }  // namespace
 
-// What lives while the profiler is started.
+// What lives while the profiler is started. Two profilers that step together are two who count the same steps.
 struct scheduled_session::running {
     std::optional<profile> session;
     record_function step;
+    numbered_name<sizeof requester_prefix> requester{
+        requester_prefix, last_requester.fetch_add(1, std::memory_order_relaxed) + 1};
 };
 
 scheduled_session::scheduled_session(const profile_options& options, const schedule& plan) noexcept
-    : options_(options), plan_(plan) {
-    const schedule_status wrong = plan.status();
-    status_.message = wrong.message;
-    if (wrong.state == schedule_state::error) status_.state = session_state::refused;
-    if (options.output == nullptr) return;
-    status_ = {session_state::refused,
-               "A scheduled profile hands its traces to on_trace_ready: leave output empty.",
-               EINVAL, 0};
-}
+    : options_(options), plan_(plan), status_(before_start(options, plan)) {}
 
 scheduled_session::~scheduled_session() {
     finished_cycle dropped;
@@ -61,15 +79,18 @@ void scheduled_session::start() noexcept {
         status_.message = "Profiler context manager is not reentrant";
         return;
     }
+    const std::uint64_t lost = status_.lost_records;
+    status_ = before_start(options_, plan_);  // what was refused last time may go now
+    status_.lost_records = lost;
     if (status_.state == session_state::refused) return;
     running_ = new (std::nothrow) running;
     if (running_ == nullptr) {
-        status_ = {session_state::refused, "There is no memory for a session.", ENOMEM, 0};
+        status_ = {session_state::refused, "There is no memory for a session.", ENOMEM, lost};
         return;
     }
     started_ = true;
     step_ = 0;
-    step_tracker::init(step_requester);
+    step_tracker::init(running_->requester.text);
     begin_step();
 }
 
@@ -78,7 +99,7 @@ void scheduled_session::open() noexcept {
     const session_status opened = running_->session->status();
     status_.state = opened.state;
     status_.error_number = opened.error_number;
-    if (*opened.message != '\0') status_.message = opened.message;
+    status_.message = *opened.message != '\0' ? opened.message : plan_.status().message;
     if (opened.state == session_state::refused) running_->session.reset();
 }
 
@@ -122,7 +143,7 @@ bool scheduled_session::end_step(finished_cycle& cycle) noexcept {
         action_ = profiler_action::none;
     }
     ++step_;
-    step_tracker::increment(step_requester);
+    step_tracker::increment(running_->requester.text);
     return saves;
 }
 
@@ -131,11 +152,11 @@ bool scheduled_session::stop(finished_cycle& cycle) noexcept {
     running_->step.end();
     const bool recorded = records(action_) && running_->session.has_value();
     if (recorded) take(cycle);
+    step_tracker::erase(running_->requester.text);
     delete running_;
     running_ = nullptr;
     started_ = false;
     action_ = profiler_action::none;
-    step_tracker::erase(step_requester);
     if (status_.state != session_state::refused) status_.state = session_state::stopped;
     return recorded;
 }

@@ -4,6 +4,7 @@
 
 #include <coroscope/scheduled_profile.hpp>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -141,6 +142,44 @@ TEST_SUITE("scheduled_profile") {
         CHECK(std::string(inner.status().message) == "Profiler is already enabled on this thread.");
     }
 
+    TEST_CASE("what one start was refused for is no matter to the next") {
+        kept_cycles kept;
+        scheduled_profile profiler({}, {}, kept.handler());
+        {
+            const recording outer(profile_options{});
+            profiler.start();
+            profiler.stop();
+            CHECK(profiler.status().state == session_state::refused);
+        }
+        profiler.start();
+        CHECK(profiler.status().state == session_state::recording);
+        CHECK(std::string(profiler.status().message).empty());
+        run_steps(profiler, 1);
+        profiler.stop();
+        CHECK(kept.traces.size() == 1);
+    }
+
+    TEST_CASE("a cycle that begins tells no more of why an earlier one was refused") {
+        auto outer = std::make_unique<recording>(profile_options{});
+        scheduled_profile profiler({}, schedule({.wait = 1, .warmup = 1, .active = 1}));
+        profiler.start();
+        profiler.step();
+        CHECK(profiler.status().state == session_state::refused);
+        outer.reset();
+        profiler.step();
+        CHECK(profiler.status().state == session_state::recording);
+        CHECK(std::string(profiler.status().message).empty());
+    }
+
+    TEST_CASE("a second start is told of until the next one that works") {
+        scheduled_profile profiler({});
+        profiler.start();
+        profiler.start();
+        profiler.stop();
+        profiler.start();
+        CHECK(std::string(profiler.status().message).empty());
+    }
+
     TEST_CASE("an exception of on_trace_ready leaves step(), and the steps go on") {
         int calls = 0;
         scheduled_profile profiler({}, schedule({.warmup = 1, .active = 1}),
@@ -166,5 +205,19 @@ TEST_SUITE("scheduled_profile") {
         }
         CHECK(step_tracker::current() == before + 4);
         step_tracker::erase("optimizer");
+    }
+
+    TEST_CASE("two profilers that step together count each step once") {
+        const std::int64_t before = step_tracker::current();
+        const schedule idle({.wait = 100, .active = 1});
+        scheduled_profile first({}, idle);
+        scheduled_profile second({}, idle);
+        first.start();
+        second.start();
+        for (int step = 0; step < 10; ++step) {
+            first.step();
+            second.step();
+        }
+        CHECK(step_tracker::current() == before + 10);
     }
 }
