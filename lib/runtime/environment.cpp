@@ -4,7 +4,7 @@
 //
 //   COROSCOPE_TRACE=file       records the whole process into that file
 //   COROSCOPE_POLICY=drop|overwrite|wait
-//   COROSCOPE_LIMIT=bytes      bound of the trace
+//   COROSCOPE_LIMIT=bytes      bound of the trace; 64K, 64M, 64G: powers of two
 //   COROSCOPE_ARGUMENTS=1, _SHAPES=1, _FLOPS=1, _MEMORY=1, _STACKS=1, _MODULES=1
 //                              what profile_options asks for by record_arguments and those after it
 //   COROSCOPE_CRASH=1          the async stack at a fatal signal, on stderr: profile_options::crash_report
@@ -14,6 +14,7 @@
 //   COROSCOPE_USDT=1           shows scopes and tasks as probes: integration/usdt.hpp
 //   COROSCOPE_CLOCK=monotonic  time by CLOCK_MONOTONIC, in every session of the process
 //
+// What is not understood is not guessed at: a line on stderr says what is done instead.
 // A program that gained privileges ignores all of them. A child process that inherits the variables
 // writes FILE.PID instead of its parent's file.
 
@@ -31,6 +32,7 @@
 #include <coroscope/profile.hpp>
 
 #include "failures.hpp"
+#include "fault_record.hpp"
 #include "forked_mutex.hpp"
 #include "forked_steps.hpp"
 #include "observer_registry.hpp"
@@ -48,10 +50,51 @@ bool equal(const char* text, const char* word) noexcept {
     return text != nullptr && std::strcmp(text, word) == 0;
 }
 
-overflow policy_from(const char* text) noexcept {
-    if (equal(text, "overwrite")) return overflow::overwrite_oldest;
-    if (equal(text, "wait")) return overflow::wait;
-    return overflow::drop_newest;
+constinit fault_record no_policy{
+    "coroscope: COROSCOPE_POLICY is drop, overwrite or wait; drop is used instead of "};
+constinit fault_record no_limit{"coroscope: COROSCOPE_LIMIT is a number of bytes, or one of K, M "
+                                "or G (64M); 1G is used instead of "};
+static_assert(profile_options{}.limit_bytes == std::uint64_t{1} << 30 &&
+              profile_options{}.policy == overflow::drop_newest);
+
+bool is_set(const char* text) noexcept { return text != nullptr && *text != '\0'; }
+
+void read_policy(const char* text, profile_options& options) noexcept {
+    if (!is_set(text) || equal(text, "drop")) return;
+    if (equal(text, "overwrite"))
+        options.policy = overflow::overwrite_oldest;
+    else if (equal(text, "wait"))
+        options.policy = overflow::wait;
+    else
+        no_policy.note(text);
+}
+
+// By what a number with this behind it is to be shifted left; below 0: no such suffix.
+int shift_of(const char* suffix) noexcept {
+    constexpr const char* suffixes[] = {"", "K", "M", "G"};
+    for (int at = 0; at < 4; ++at)
+        if (equal(suffix, suffixes[at])) return 10 * at;
+    return -1;
+}
+
+// 0: that is no size. A sign is none, though the C library reads it as a number of 64 bits.
+std::uint64_t size_from(const char* text) noexcept {
+    if (*text < '0' || *text > '9') return 0;
+    char* suffix = nullptr;
+    errno = 0;
+    const std::uint64_t count = std::strtoull(text, &suffix, 10);
+    const int shift = shift_of(suffix);
+    const bool fits = errno == 0 && shift >= 0 && count <= ~std::uint64_t{0} >> shift;
+    return fits ? count << shift : 0;
+}
+
+void read_limit(const char* text, profile_options& options) noexcept {
+    if (!is_set(text)) return;
+    const std::uint64_t bytes = size_from(text);
+    if (bytes != 0)
+        options.limit_bytes = bytes;
+    else
+        no_limit.note(text);
 }
 
 constexpr struct {
@@ -115,17 +158,13 @@ void record_from_environment() noexcept {
     static char path[4096];
     if (!own_path(path, named)) return;
     profile_options options{.output = path, .all_threads = true};
-    options.policy = policy_from(::secure_getenv("COROSCOPE_POLICY"));
+    read_policy(::secure_getenv("COROSCOPE_POLICY"), options);
+    read_limit(::secure_getenv("COROSCOPE_LIMIT"), options);
     for (const auto& each : switches)
         options.*each.option = equal(::secure_getenv(each.variable), "1");
     if (equal(::secure_getenv("COROSCOPE_CRASH"), "1")) options.crash_report = STDERR_FILENO;
     if (const char* device = ::secure_getenv("COROSCOPE_DEVICE"))
         options.use_device = *device == '\0' ? nullptr : device;
-    if (const char* limit = ::secure_getenv("COROSCOPE_LIMIT")) {
-        char* end = nullptr;
-        const unsigned long long bytes = std::strtoull(limit, &end, 10);
-        if (bytes != 0 && *end == '\0') options.limit_bytes = bytes;
-    }
     const start_result started = start_session(options);
     environment_session = started.generation;
     if (environment_session != 0) std::atexit(stop_environment_session);

@@ -60,11 +60,47 @@ TEST_SUITE("environment") {
         CHECK(load(std::string(file.path())).policy == "wait");
     }
 
-    TEST_CASE("a limit that is no number of bytes is not guessed at") {
+    TEST_CASE("a limit may be told in K, M and G, which are powers of two") {
+        for (const char* limit : {"1048576", "1024K", "1M"}) {
+            const scratch_file file;
+            const program_end end =
+                run_program({"steps", "200000", "0"}, trace_to(file, {{"COROSCOPE_LIMIT", limit}}));
+            CHECK(end.output.empty());
+            CHECK(std::filesystem::file_size(file.path()) <= 1 << 20);
+            CHECK(load(std::string(file.path())).health.dropped_newest > 0);
+        }
         const scratch_file file;
-        CHECK(run_program({"steps", "5", "0"}, trace_to(file, {{"COROSCOPE_LIMIT", "64M"}}))
-                  .exit_code() == 0);
+        CHECK(run_program({"steps", "5", "0"}, trace_to(file, {{"COROSCOPE_LIMIT", "1G"}}))
+                  .output.empty());
         CHECK(count_steps(load(std::string(file.path()))) == 5);
+    }
+
+    TEST_CASE("a limit that is no size is not guessed at, and one line says so") {
+        for (const char* limit :
+             {"-1", "1X", "64MB", "M", "0", " 1M", "18446744073709551616", "99999999999G"}) {
+            const scratch_file file;
+            const program_end end =
+                run_program({"steps", "5", "0"}, trace_to(file, {{"COROSCOPE_LIMIT", limit}}));
+            CHECK(end.exit_code() == 0);
+            CHECK(end.output == std::string("coroscope: COROSCOPE_LIMIT is a number of bytes, or "
+                                            "one of K, M or G (64M); 1G is used instead of ") +
+                                    limit + "\n");
+            CHECK(count_steps(load(std::string(file.path()))) == 5);
+        }
+    }
+
+    TEST_CASE("a policy that is none is not guessed at, and one line says so") {
+        const scratch_file file;
+        const program_end end =
+            run_program({"steps", "5", "0"}, trace_to(file, {{"COROSCOPE_POLICY", "overwite"}}));
+        CHECK(end.exit_code() == 0);
+        CHECK(end.output == "coroscope: COROSCOPE_POLICY is drop, overwrite or wait; drop is used "
+                            "instead of overwite\n");
+        CHECK(load(std::string(file.path())).policy == "drop newest");
+        CHECK(run_program(
+                  {"steps", "5", "0"},
+                  trace_to(scratch_file(), {{"COROSCOPE_POLICY", "drop"}, {"COROSCOPE_LIMIT", ""}}))
+                  .output.empty());
     }
 
     TEST_CASE("arguments are captured when the environment asks") {
