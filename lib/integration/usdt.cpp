@@ -6,11 +6,13 @@
 
 #if COROSCOPE_HAS_USDT
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <utility>
 
+#include "../runtime/forked_mutex.hpp"
 #include "../runtime/live_transitions.hpp"
 #include "../runtime/observer_registry.hpp"
 #include "../runtime/sites.hpp"
@@ -36,7 +38,11 @@ namespace {
 
 using runtime::task_transition;
 
-constinit std::atomic<int> users{0};
+// Counting and what follows from it are one: else a start beside another's stop is left without the listener.
+constinit runtime::forked_mutex users_mutex{runtime::fork_order::outer};
+constinit int users = 0;
+
+[[gnu::constructor]] void hold_lock_over_forks() noexcept { runtime::hold_over_forks(users_mutex); }
 
 bool scopes_are_wanted() noexcept {
     return (coroscope_scope__begin_semaphore | coroscope_scope__end_semaphore) != 0;
@@ -86,7 +92,8 @@ observer make_usdt(const emit_options&) {
 }
 
 void switch_transitions(bool on, const emit_options&, observer_handle) noexcept {
-    const int before = users.fetch_add(on ? 1 : -1, std::memory_order_relaxed);
+    const std::lock_guard lock(users_mutex);
+    const int before = std::exchange(users, on ? users + 1 : users - 1);
     if (on && before == 0) runtime::add_transition_listener(task_changes);
     if (!on && before == 1) runtime::remove_transition_listener(task_changes);
 }
