@@ -78,7 +78,7 @@ inline namespace COROSCOPE_ABI {
 /// a block, on the stack or in the frame of an instrumented or Asio-tracked coroutine.
 class [[nodiscard]] attribute {
 public:
-    /// `value`: an integer, or text: a C string or anything with data() and size(). Both are copied.
+    /// `value`: an integer, or text: a C string or anything with data() and size(). Both are copied; null is "".
     template <class Value>
     attribute(const char* key, const Value& value) noexcept {
         if constexpr (COROSCOPE_ENABLED == 0) {
@@ -90,7 +90,8 @@ public:
             handle_ = detail::begin_attribute(key, first, static_cast<std::size_t>(end - first));
         } else if constexpr (std::is_convertible_v<const Value&, const char*>) {
             const char* text = value;
-            handle_ = detail::begin_attribute(key, text, __builtin_strlen(text));
+            handle_ =
+                detail::begin_attribute(key, text, text == nullptr ? 0 : __builtin_strlen(text));
         } else {
             handle_ = detail::begin_attribute(key, value.data(), value.size());
         }

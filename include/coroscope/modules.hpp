@@ -42,7 +42,7 @@ public:
             return;
         if constexpr (std::is_convertible_v<const Name&, const char*>) {
             const char* text = name;
-            handle_ = detail::begin_module(text, __builtin_strlen(text));
+            handle_ = detail::begin_module(text, text == nullptr ? 0 : __builtin_strlen(text));
         } else {
             handle_ = detail::begin_module(name.data(), name.size());
         }

@@ -105,6 +105,8 @@ void define(attribute_node& node) noexcept {
         note_told(node);
 }
 
+const char* text_of(const char* key) noexcept { return key == nullptr ? "" : key; }
+
 bool has_key(const attribute_node& node, const char* key, std::size_t size) noexcept {
     return node.key_bytes == size && std::memcmp(node.text, key, size) == 0;
 }
@@ -156,7 +158,7 @@ std::uint32_t begin_attribute(const char* key, const char* value, std::size_t si
         release_attributes(parent);
         return 0;
     }
-    fill(attribute_at(handle), key, value, size);
+    fill(attribute_at(handle), text_of(key), value, size);
     carry(handle);
     return handle;
 }
@@ -184,6 +186,7 @@ namespace coroscope {
 
 attribute_value current_attribute(const char* key) noexcept {
     attribute_value found;
+    key = runtime::text_of(key);
     const std::size_t size = std::min(std::strlen(key), attribute_bytes);
     const std::uint32_t kept =
         runtime::retain_attributes(detail::carried_attributes(detail::this_thread.carried));

@@ -88,6 +88,17 @@ const std::vector<std::string> as_it_should{"acme", "none", "acme", "acme", "non
 }  // namespace
 
 TEST_SUITE("attributes") {
+    TEST_CASE("a null key or value is an empty one") {
+        const char* nothing = nullptr;
+        CHECK_FALSE(current_attribute(nothing));
+        const attribute without_value("key", nothing);
+        REQUIRE(current_attribute("key"));
+        CHECK(current_attribute("key").size() == 0);
+        const attribute without_key(nothing, 7);
+        CHECK(current_attribute(nothing).size() == 1);
+        CHECK(current_attribute("").size() == 1);
+    }
+
     TEST_CASE("an attribute is carried to the end of its block, across suspensions and threads") {
         recording session;
         CHECK(run_hops() == as_it_should);
