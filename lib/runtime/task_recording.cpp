@@ -9,6 +9,7 @@
 #include "observer_registry.hpp"
 #include "recent_sites.hpp"
 #include "recorder.hpp"
+#include "session_return.hpp"
 #include "task_recording.hpp"
 
 namespace coroscope::detail {
@@ -156,7 +157,11 @@ void record_finish_transfer(task_state& finished, task_state& resumed) noexcept 
     repeat_carried(resumed.task, resumed.carried);
 }
 
+// In its own session, whoever destroys it: where it runs, that is the thread's.
 void record_destroyed(task_state& task) noexcept {
+    const bool runs_here = (task.flags & task_installed) != 0;
+    const session_switch own(carried_session(runs_here ? this_thread.carried : task.carried));
+    if (!is_recording()) return;
     if (keeps_table()) drop_from_task_table(task.task, task.carried);
     const std::uint64_t ticks = now();
     const bool ran = (task.flags & task_started) != 0;

@@ -19,6 +19,7 @@ void record_cancel(task_state& task) noexcept;
 std::uint64_t record_finish(task_state& task, const resumer& next) noexcept;
 std::uint64_t record_transfer(task_state& awaiter, task_state& awaited) noexcept;
 void record_finish_transfer(task_state& finished, task_state& resumed) noexcept;
+/// Wherever it is called, and whether or not something records there.
 void record_destroyed(task_state& task) noexcept;
 
 inline std::uint32_t end_flags(const task_state& task) noexcept {

@@ -13,7 +13,6 @@
 #include "observer_registry.hpp"
 #include "recent_sites.hpp"
 #include "recorder.hpp"
-#include "session_return.hpp"
 #include "task_recording.hpp"
 
 namespace coroscope::detail {
@@ -368,23 +367,12 @@ void finish_transfer_active(task_state& finished, task_state& resumed) noexcept 
     run(resumed, id, this_thread.mark);
 }
 
-namespace {
-
-// In its own session, whoever destroys it: where it runs, that is the thread's.
-void record_end_of(task_state& task) noexcept {
-    const std::uint64_t carried = is_installed(task) ? this_thread.carried : task.carried;
-    const session_switch own(carried_session(carried));
-    if (is_recording()) record_destroyed(task);
-}
-
-}  // namespace
-
 void destroy_active(task_state& task) noexcept {
     know(task);
     if (task.task == 0) task.task = new_task_id();
     if (may_track(load_gate())) [[unlikely]]
         show_end(task);
-    record_end_of(task);
+    record_destroyed(task);
     drop_carried(task.carried);
     // One that is suspended has been left, or will be by whoever destroys it from its await_suspend.
     if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);
