@@ -225,9 +225,64 @@ TEST_CASE("memory that no event encloses is told in the footer, failures too") {
     list.memory_profile = true;
     build_tree(list);
     const std::string text = text_of(table_of(list, {.select = event_selection::cpu}));
-    CHECK(text.find("\nMemory outside every event: 1 records, 2.00 KB on the CPU, 0 B on devices\n"
+    CHECK(text.find("\nMemory in no row: 1 records, 2.00 KB on the CPU, 0 B on devices\n"
                     "Failed allocations: 1\n") != std::string::npos);
     CHECK(text_of(table_of(list)).find("[OutOfMemory]") != std::string::npos);
+}
+
+TEST_CASE("memory of a Python function alone is in no row, and told in the footer") {
+    event_list list;
+    add_event(list, {.name = "py", .start_ns = 0, .end_ns = 50, .what = activity::python_function});
+    add_event(list, {.name = "op", .start_ns = 40, .end_ns = 45});
+    memory_record record;
+    record.thread = list.lane("1", "1");
+    for (const auto& [time_ns, bytes] : {std::pair{20, 1024}, {42, 512}, {44, 256}}) {
+        record.time_ns = time_ns;
+        record.bytes = bytes;
+        list.memory.push_back(record);
+    }
+    list.memory_profile = true;
+    build_tree(list);
+    const table_input input = table_of(list, {.select = event_selection::cpu});
+    REQUIRE(input.rows.size() == 1);
+    CHECK(input.rows[0].cpu_memory_usage == 768);
+    CHECK(input.notes.back() == "Memory in no row: 1 records, 1.00 KB on the CPU, 0 B on devices");
+    CHECK(total_average(list).self_cpu_memory_usage == 1792);
+    CHECK(coroscope::test::find(list, "py").cpu_memory_usage() == 1792);
+}
+
+std::uint32_t add_other(event_list& list, const char* category, std::int64_t start_ns) {
+    const auto at = add_event(
+        list, {.name = "e", .start_ns = start_ns, .end_ns = start_ns + 1, .what = activity::other});
+    list.rows[at].category = list.intern(category);
+    return at;
+}
+
+TEST_CASE("events of categories that a table is not about are counted under it, those without a "
+          "category and the hidden, too") {
+    event_list list;
+    add_event(list, {.name = "op", .start_ns = 0, .end_ns = 9});
+    for (const char* category : {"b", "a", "b", "", "c", "d", "e\n", "f"})
+        add_other(list, category, 1);
+    list.rows[add_other(list, "mine", 1)].flags |= row_hidden;
+    build_tree(list);
+    CHECK(table_of(list, {.select = event_selection::cpu}).notes ==
+          std::vector<std::string>{"8 events of the categories b, a, (none), c, d and 2 more are "
+                                   "not in this table; coroscope export has them"});
+    CHECK(table_of(list, {.select = event_selection::device}).notes.empty());
+}
+
+TEST_CASE("each table tells of what ran where it looks; one of nothing where to look") {
+    const event_list list = built(
+        {{.name = "step", .start_ns = 0, .end_ns = 9, .what = activity::gpu_user_annotation},
+         {.name = "k", .start_ns = 0, .end_ns = 5, .what = activity::kernel},
+         {.name = "mark", .start_ns = 0, .end_ns = 9, .what = activity::gpu_user_annotation}});
+    CHECK(text_of(table_of(list, {.select = event_selection::cpu})) ==
+          "3 events on devices: coroscope table --device\n");
+    const table_input devices = table_of(list, {.select = event_selection::device});
+    CHECK(devices.rows.size() == 1);
+    REQUIRE(devices.notes.size() == 1);
+    CHECK(devices.notes[0].starts_with("2 events of the "));
 }
 
 TEST_CASE("an empty list gives an empty table") {

@@ -2,6 +2,7 @@
 
 // torch's tree of events, rule by rule.
 
+#include <coroscope/analysis/averages.hpp>
 #include <coroscope/analysis/build_tree.hpp>
 #include <coroscope/analysis/function_event.hpp>
 
@@ -106,6 +107,8 @@ TEST_CASE("async rule: a total, but no parent, no children, and no self or devic
     CHECK(async.cpu_time_total_ns() == 80);
     CHECK(async.self_cpu_time_total_ns() == 0);
     CHECK(async.device_time_total_ns() == 0);
+    CHECK(async.kernels().empty());
+    CHECK_FALSE(find(list, "k").cpu_parent().has_value());
     CHECK(async.cpu_children().empty());
     CHECK(find(list, "p").self_cpu_time_total_ns() == 90);
 }
@@ -141,6 +144,17 @@ TEST_CASE("duplicates: with a sibling, or under another name, an event stays") {
     CHECK(built({{.name = "a", .start_ns = 0, .end_ns = 9},
                  {.name = "b", .start_ns = 1, .end_ns = 2}})
               .size() == 2);
+}
+
+TEST_CASE("duplicates: with what it took over a parent has more than one child, of whatever name") {
+    const event_list list = built({{.name = "mm", .start_ns = 0, .end_ns = 100},
+                                   {.name = "mm", .start_ns = 1, .end_ns = 99},
+                                   {.name = "mm", .start_ns = 3, .end_ns = 13},
+                                   {.name = "mm", .start_ns = 20, .end_ns = 40}});
+    REQUIRE(list.size() == 3);
+    CHECK(find(list, "mm").time_range() == interval{0, 100});
+    CHECK(find(list, "mm").cpu_children().size() == 2);
+    CHECK(find(list, "mm").self_cpu_time_total_ns() == 70);
 }
 
 TEST_CASE("duplicates: the parent takes over what its double launched") {
@@ -235,6 +249,16 @@ TEST_CASE("memory inclusive: records at both ends of an event are its own, and i
     CHECK(find(list, "p").self_cpu_memory_usage() == 1100);
 }
 
+TEST_CASE("memory at an event's very end is the event's, and counts nowhere beside") {
+    event_list list;
+    add_event(list, {.name = "p", .start_ns = 10, .end_ns = 20});
+    list.memory = {record(list, 20, 64)};
+    build_tree(list);
+    REQUIRE(list.size() == 1);
+    CHECK(find(list, "p").cpu_memory_usage() == 64);
+    CHECK(total_average(list).self_cpu_memory_usage == 64);
+}
+
 TEST_CASE("memory: what no event encloses becomes [memory], a failure always [OutOfMemory]") {
     event_list list;
     add_event(list, {.name = "p", .start_ns = 10, .end_ns = 20});
@@ -299,6 +323,16 @@ TEST_CASE(
         built({{.name = "outer", .start_ns = 0, .end_ns = 9, .what = activity::other},
                {.name = "inner", .start_ns = 1, .end_ns = 5, .what = activity::other}});
     CHECK(parent_of(other, "inner") == "outer");
+}
+
+TEST_CASE("a trace with a device's kinds, but none of torch's on the CPU, is not torch's") {
+    const event_list list =
+        built({{.name = "outer", .start_ns = 0, .end_ns = 9, .what = activity::other},
+               {.name = "inner", .start_ns = 1, .end_ns = 5, .what = activity::other},
+               {.name = "irq", .start_ns = 2, .end_ns = 3, .thread = 7, .what = activity::kernel}});
+    CHECK(parent_of(list, "inner") == "outer");
+    CHECK(key_averages(list, {.select = event_selection::cpu}).size() == 2);
+    CHECK(self_cpu_time_total_ns(list) == 9);
 }
 
 TEST_CASE("a tree is built once, and an empty list has one, too") {

@@ -169,7 +169,7 @@ public:
         device_note;  ///< why they were not, for the table's header; empty where nothing is to be said
     trace_health health;
     bool is_built = false;           ///< build_tree has run
-    bool every_event_nests = false;  ///< set by build_tree: the file has none of torch's activities
+    bool every_event_nests = false;  ///< set by build_tree: none of torch's activities on the CPU
 
     event_list() = default;
     event_list(event_list&&) noexcept = default;

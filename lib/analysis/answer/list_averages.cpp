@@ -10,34 +10,14 @@
 #include <utility>
 
 #include "../events/saturated.hpp"
+#include "../events/selection.hpp"
 
 namespace coroscope::analysis {
 namespace {
 
 using events::add_to;
+using events::is_selected;
 using events::saturated_difference;
-
-bool ran_on_device(const event_row& row) {
-    return row.what == activity::kernel || row.what == activity::gpu_memcpy ||
-           row.what == activity::gpu_memset;
-}
-
-bool is_cpu_row(const event_row& row, bool every) {
-    if (row.device != device_kind::cpu || row.what == activity::memory) return false;
-    return every || row.what == activity::cpu_op || row.what == activity::user_annotation ||
-           row.what == activity::runtime;
-}
-
-bool is_selected(const event_row& row, event_selection select, bool every) {
-    if ((row.flags & row_hidden) != 0) return false;
-    switch (select) {
-        case event_selection::cpu: return is_cpu_row(row, every);
-        case event_selection::device: return ran_on_device(row);
-        case event_selection::all: break;
-    }
-    return is_cpu_row(row, every) || ran_on_device(row) ||
-           row.what == activity::gpu_user_annotation || row.what == activity::memory;
-}
 
 std::string category_of(const function_event& event) {
     return std::string(event.activity_type() == activity::other

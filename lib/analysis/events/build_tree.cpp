@@ -6,23 +6,14 @@
 #include <string>
 
 #include "saturated.hpp"
+#include "selection.hpp"
 #include "tree_steps.hpp"
 
 namespace coroscope::analysis {
 namespace events {
-namespace {
-
-bool is_torch_activity(const event_row& row) {
-    return row.device != device_kind::cpu || row.what == activity::cpu_op ||
-           row.what == activity::user_annotation || row.what == activity::runtime;
-}
-
-}  // namespace
 
 bool takes_part(const event_row& row, bool every) noexcept {
-    if (row.device != device_kind::cpu || row.what == activity::memory) return false;
-    if ((row.flags & (row_async | row_hidden)) != 0) return false;
-    return every || is_torch_activity(row);
+    return (row.flags & (row_async | row_hidden)) == 0 && is_cpu_row(row, every);
 }
 
 void prepare_rows(event_list& list) {

@@ -5,12 +5,13 @@
 #include <coroscope/analysis/memory_records.hpp>
 
 #include "saturated.hpp"
+#include "selection.hpp"
 #include "tree_steps.hpp"
 
 namespace coroscope::analysis::events {
 namespace {
 
-/// The records of one thread, and which of them lie in an event.
+/// The records of one thread, and which of them lie in an event that is a row of averages.
 struct lane_memory {
     mem_records_acc records;
     std::vector<bool> matched;
@@ -32,7 +33,7 @@ std::vector<lane_memory> split_by_lane(const event_list& list) {
     return lanes;
 }
 
-/// Marks the records before a moment that lie in an event that has begun.
+/// Marks the records before a moment that lie in an event that has begun and is a row of averages.
 void mark_until(lane_memory& lane, std::int64_t start_ns) {
     for (; lane.next < lane.records.size() && lane.records[lane.next].time_ns < start_ns;
          ++lane.next)
@@ -41,9 +42,12 @@ void mark_until(lane_memory& lane, std::int64_t start_ns) {
 }
 
 void take(event_list& list, lane_memory& lane, event_row& row) {
-    mark_until(lane, row.start_ns);
-    lane.covered_to_ns = lane.is_covered ? std::max(lane.covered_to_ns, row.end_ns) : row.end_ns;
-    lane.is_covered = true;
+    if (is_cpu_row(row, list.every_event_nests)) {
+        mark_until(lane, row.start_ns);
+        lane.covered_to_ns =
+            lane.is_covered ? std::max(lane.covered_to_ns, row.end_ns) : row.end_ns;
+        lane.is_covered = true;
+    }
     const index_range inside = lane.records.in_interval(row.start_ns, row.end_ns);
     if (inside.empty()) return;
     event_sums& sums = list.sums_of(row);

@@ -19,7 +19,8 @@ void prepare_rows(event_list& list);
 /// Rows by (start ascending, end descending); equals keep their order.
 void order_rows(event_list& list);
 
-/// Net memory of each CPU event, and rows for the records of none. The rows are in order before and after.
+/// Net memory of each CPU event, and rows for the records that no event has which averages are made of (a Python
+/// function is none of these). The rows are in order before and after.
 void link_memory(event_list& list);
 
 /// Sets each row's parent.

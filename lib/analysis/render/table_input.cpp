@@ -2,14 +2,17 @@
 #include <coroscope/analysis/table.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "../events/saturated.hpp"
+#include "../events/selection.hpp"
 #include "health.hpp"
 #include "places.hpp"
+#include "utf8.hpp"
 
 namespace coroscope::analysis {
 namespace {
@@ -62,7 +65,55 @@ std::string lane_name(const event_list& events, std::uint32_t thread) {
     return lane.name.empty() ? id : fmt::format("{} ({})", lane.name, id);
 }
 
-/// Memory records of no event are in no row of the CPU's.
+constexpr std::size_t most_categories_named = 5;
+constexpr std::size_t longest_category = 55;
+
+/// "a, b and 3 more", those with most events first.
+std::string names_of(const event_list& events,
+                     const std::map<std::uint32_t, std::size_t>& categories) {
+    using entry = std::pair<std::uint32_t, std::size_t>;
+    std::vector<entry> sorted(categories.begin(), categories.end());
+    std::stable_sort(sorted.begin(), sorted.end(), [](const entry& left, const entry& right) {
+        return left.second > right.second;
+    });
+    std::string names;
+    for (std::size_t at = 0; at < sorted.size() && at < most_categories_named; ++at) {
+        const std::string name = render::printable(events.text(sorted[at].first));
+        names += at == 0 ? "" : ", ";
+        names += name.empty() ? "(none)" : render::first_characters(name, longest_category);
+    }
+    if (sorted.size() > most_categories_named)
+        names += fmt::format(" and {} more", sorted.size() - most_categories_named);
+    return names;
+}
+
+/// Events of categories that the table is not about.
+void note_left_out(table_input& input, const event_list& events, event_selection select) {
+    std::size_t left_out = 0;
+    std::map<std::uint32_t, std::size_t> categories;
+    for (const event_row& row : events.rows) {
+        if (!events::is_left_out(row, select, events.every_event_nests)) continue;
+        ++left_out;
+        ++categories[row.category];
+    }
+    if (left_out == 0) return;
+    input.notes.push_back(fmt::format(
+        "{} events of the {} {} are not in this table; coroscope export has them", left_out,
+        categories.size() == 1 ? "category" : "categories", names_of(events, categories)));
+}
+
+/// Their times stand beside the CPU's rows; without one of these nothing else tells of them.
+void note_devices(table_input& input, const event_list& events) {
+    if (!input.rows.empty()) return;
+    const auto ran =
+        std::count_if(events.rows.begin(), events.rows.end(), [](const event_row& row) {
+            return row.device != device_kind::cpu && row.what != activity::memory;
+        });
+    if (ran != 0)
+        input.notes.push_back(fmt::format("{} events on devices: coroscope table --device", ran));
+}
+
+/// Memory records that no row of the CPU's has.
 void note_memory(table_input& input, const event_list& events) {
     std::size_t outside = 0;
     std::size_t failed = 0;
@@ -76,8 +127,8 @@ void note_memory(table_input& input, const event_list& events) {
     }
     if (outside != 0) {
         input.notes.push_back(
-            fmt::format("Memory outside every event: {} records, {} on the CPU, {} on devices",
-                        outside, format_bytes(cpu_bytes), format_bytes(device_bytes)));
+            fmt::format("Memory in no row: {} records, {} on the CPU, {} on devices", outside,
+                        format_bytes(cpu_bytes), format_bytes(device_bytes)));
     }
     if (failed != 0) input.notes.push_back(fmt::format("Failed allocations: {}", failed));
 }
@@ -118,7 +169,11 @@ table_input table_of(const event_list& events, const grouping& by) {
     input.device_rows = by.select == event_selection::device;
     input.memory_profile = events.memory_profile;
     input.health = events.health;
-    if (by.select == event_selection::cpu) note_memory(input, events);
+    note_left_out(input, events, by.select);
+    if (by.select == event_selection::cpu) {
+        note_devices(input, events);
+        note_memory(input, events);
+    }
     if (by.by_thread) {
         group_by(input, "Thread", "thread", [&](std::uint32_t thread) {
             return thread < events.threads.size() ? group_value(lane_name(events, thread))
