@@ -8,10 +8,12 @@
 #include <coroscope/analysis/nvprof.hpp>
 
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include <sqlite3.h>
 #include <unistd.h>
@@ -132,10 +134,42 @@ TEST_CASE("nvprof's markers are events by start, with the kernels launched stric
     const event_list list = loaded_from(file);
     CHECK(averages_of(list, event_selection::cpu) ==
           "outer: 1 x 900, 600, 20; inner: 1 x 300, 300, 10; ");
-    CHECK(averages_of(list, event_selection::device) == "add(int, float): 2 x 20, 0, 20; ");
-    REQUIRE(list.health.warnings.size() == 1);
-    CHECK(list.health.warnings[0].starts_with("2 kernels were launched outside all markers"));
+    CHECK(averages_of(list, event_selection::device) == "add(int, float): 4 x 40, 0, 40; ");
+    CHECK(
+        list.health.warnings ==
+        std::vector<std::string>{"2 kernels were launched outside all markers, and belong to none",
+                                 "1 markers have no end, and are left out"});
     CHECK(load_nvprof(file.path())->rows.size() == list.rows.size());
+}
+
+TEST_CASE("kernels of nvprof's without a call ran on the device all the same, and are counted") {
+    const std::string orphans =
+        "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (NULL, 300, 307, 99, 0, 7, 1),"
+        " (NULL, 400, 409, NULL, 0, 7, 1);";
+    const std::string warning =
+        " kernels have no call of the runtime's that launched them, and belong to no marker";
+    SUBCASE("beside others that have one") {
+        const event_list list = loaded_from(database_file(nvprof_tables + marker(1, 1, 100, 1000) +
+                                                          launch(10, 210, 220) + orphans));
+        CHECK(averages_of(list, event_selection::cpu) == "outer: 1 x 900, 900, 10; ");
+        CHECK(averages_of(list, event_selection::device) ==
+              "outer: 2 x 16, 0, 16; add(int, float): 1 x 10, 0, 10; ");
+        CHECK(self_device_time_total_ns(list) == 26);
+        CHECK(list.health.warnings == std::vector<std::string>{"2" + warning});
+    }
+    SUBCASE("where no calls were recorded at all") {
+        const event_list list = loaded_from(
+            database_file(nvprof_tables + orphans + "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME;"));
+        CHECK(averages_of(list, event_selection::device) == "outer: 2 x 16, 0, 16; ");
+        CHECK(list.health.warnings == std::vector<std::string>{"2" + warning});
+    }
+    SUBCASE("and one that is damaged is named with its table") {
+        CHECK(failure_of(database_file(nvprof_tables + orphans +
+                                       "UPDATE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL SET end = 1 "
+                                       "WHERE _id_ = 2;")) ==
+              "table CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, row 2: the kernel ends before it "
+              "begins");
+    }
 }
 
 TEST_CASE("a name of one letter is a name, not a mangled type") {
@@ -253,6 +287,49 @@ TEST_CASE("what Nsight saw launched within a range without an end belongs to tha
         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (300, 340, 0, 7, 71, 3);");
     CHECK(averages_of(loaded_from(file), event_selection::cpu) ==
           "open: 1 x 240, 240, 40; cudaLaunchKernel: 1 x 80, 80, 0; ");
+}
+
+TEST_CASE(
+    "a call of Nsight's belongs to the range around it that began last, however ranges overlap") {
+    const database_file file(
+        std::string(nsight_tables) +
+        "INSERT INTO NVTX_EVENTS VALUES"
+        " (100, 1000, 59, 'wide', 9, NULL, NULL, 0), (200, 400, 59, 'early', 9, NULL, NULL, 0),"
+        " (300, 600, 59, 'late', 9, NULL, NULL, 0), (450, 460, 59, 'short', 9, NULL, NULL, 0);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (250, 260, 9, 1, 1), (310, 320, 9, 2, 1),"
+        " (452, 470, 9, 3, 1), (455, 460, 9, 4, 1), (590, 610, 9, 5, 1), (990, 1001, 9, 6, 1);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (2000, 2001, 0, 7, 1, 3), (2100, 2110, 0, "
+        "7, "
+        "2, 3), (2200, 2300, 0, 7, 3, 3), (3000, 4000, 0, 7, 4, 3), (5000, 15000, 0, 7, 5, 3),"
+        " (20000, 120000, 0, 7, 6, 3);");
+    const event_list list = loaded_from(file);
+    std::string own;
+    for (const function_event each : list)
+        if (each.is_user_annotation())
+            own.append(each.name())
+                .append(" ")
+                .append(std::to_string(each.self_device_time_total_ns()))
+                .append("; ");
+    CHECK(own == "wide 10000; early 1; late 110; short 1000; ");
+}
+
+TEST_CASE("a database of Nsight's whose ranges are all open costs no more for each call") {
+    const auto seconds_for = [](int count) {
+        std::string commands = std::string(nsight_tables) + "BEGIN;";
+        for (int at = 0; at < count; ++at) {
+            const std::string start = std::to_string(at), later = std::to_string(count + at);
+            commands += "INSERT INTO NVTX_EVENTS VALUES (" + start +
+                        ", NULL, 59, 'open', 9, NULL, NULL, 0);"
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (" +
+                        later + ", " + later + ", 9, " + std::to_string(at + 1) + ", 1);";
+        }
+        const database_file file(commands + "COMMIT;");
+        const std::clock_t start = std::clock();  // of the process: others may run, too
+        CHECK(loaded_from(file).size() > static_cast<std::size_t>(count));
+        return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    };
+    const double few = seconds_for(4'000);
+    CHECK(seconds_for(32'000) < 24 * few + 0.05);  // 8 times as many; the square would be 64
 }
 
 TEST_CASE("correlation ids of Nsight's that two processes use are told apart") {

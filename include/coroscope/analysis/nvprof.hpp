@@ -42,7 +42,8 @@ struct nvprof_event {
 COROSCOPE_API result<std::vector<nvprof_event>> parse_nvprof_trace(const std::string& path);
 
 /// The same as a list with its tree: markers are operations, and each kernel belongs to the innermost of the
-/// markers that have it, so that device times add up.
+/// markers that have it, so that device times add up. Kernels of no marker are in it, too, with no parent; warnings
+/// count them and the markers without an end.
 COROSCOPE_API result<event_list> load_nvprof(const std::string& path);
 
 }  // namespace coroscope::analysis

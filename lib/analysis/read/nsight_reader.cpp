@@ -95,6 +95,7 @@ private:
     void read_texts();
     void read_ranges();
     void read_calls();
+    void open_range(std::vector<std::uint32_t>& open, std::uint32_t row) const;
     void find_ranges_of_calls();
     void read_kernels();
     void read_copies();
@@ -223,7 +224,14 @@ std::uint32_t nsight_reader::number_of(const call_key& key) {
     return known->second;
 }
 
-/// Ranges by start and calls by start, thread by thread: what ended before a call encloses no later one.
+void nsight_reader::open_range(std::vector<std::uint32_t>& open, std::uint32_t row) const {
+    while (!open.empty() && list_.rows[open.back()].end_ns <= list_.rows[row].end_ns)
+        open.pop_back();
+    open.push_back(row);
+}
+
+/// Ranges by start and calls by start, thread by thread. A range that ends no later than one that began after it is
+/// the innermost of no call from then on, so the ends of those that are kept descend.
 void nsight_reader::find_ranges_of_calls() {
     std::unordered_map<std::int64_t, std::vector<call*>> by_thread;
     for (auto& [key, each] : calls_) by_thread[each.thread].push_back(&each);
@@ -240,13 +248,13 @@ void nsight_reader::find_ranges_of_calls() {
         std::vector<std::uint32_t> open;
         std::size_t next = 0;
         for (call* const each : made) {
-            while (next < rows.size() && list_.rows[rows[next]].start_ns <= each->start_ns)
-                open.push_back(rows[next++]);
-            std::erase_if(
-                open, [&](std::uint32_t row) { return list_.rows[row].end_ns < each->start_ns; });
-            for (const std::uint32_t row : open)
-                if (each->end_ns <= list_.rows[row].end_ns)
-                    each->range = list_.rows[row].external_id;
+            for (; next < rows.size() && list_.rows[rows[next]].start_ns <= each->start_ns; ++next)
+                open_range(open, rows[next]);
+            const auto shorter =
+                std::partition_point(open.begin(), open.end(), [&](std::uint32_t row) {
+                    return each->end_ns <= list_.rows[row].end_ns;
+                });
+            if (shorter != open.begin()) each->range = list_.rows[shorter[-1]].external_id;
         }
     }
 }

@@ -87,15 +87,36 @@ struct launch {
     nvprof_kernel kernel;
 };
 
+constexpr const char* columns_of_kernel =
+    "kernel.start, kernel.end, kernel.name, kernel.deviceId, kernel.streamId, kernel.correlationId";
+
+/// From `first` on the columns of a kernel; `whose` ("its ", "the ") says whose it is.
+nvprof_kernel read_kernel(sqlite_rows& rows, int first, const text_map& known,
+                          const std::string& whose) {
+    nvprof_kernel kernel;
+    kernel.start_ns = rows.integer(first);
+    kernel.end_ns = rows.integer(first + 1);
+    if (kernel.end_ns < kernel.start_ns) rows.fail(whose + "kernel ends before it begins");
+    const auto name = known.find(rows.integer(first + 2));
+    if (name == known.end())
+        rows.fail(whose + "kernel's name is none of the table StringTable");
+    else
+        kernel.name = name->second;
+    kernel.device = static_cast<std::int32_t>(rows.maybe_integer(first + 3).value_or(-1));
+    kernel.stream = rows.maybe_integer(first + 4).value_or(-1);
+    kernel.correlation = static_cast<std::uint32_t>(rows.maybe_integer(first + 5).value_or(0));
+    return kernel;
+}
+
 std::vector<launch> read_launches(sqlite_database& database, const text_map& known) {
     std::vector<launch> launches;
-    sqlite_rows rows(
-        database, calls,
-        "SELECT call._id_, call.start, call.end, call.cbid, kernel.start, kernel.end, kernel.name, "
-        "kernel.deviceId, kernel.streamId, kernel.correlationId "
-        "FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call "
-        "INNER JOIN CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL AS kernel "
-        "ON call.correlationId = kernel.correlationId ORDER BY call.start, call._id_, kernel._id_");
+    sqlite_rows rows(database, calls,
+                     std::string("SELECT call._id_, call.start, call.end, call.cbid, ") +
+                         columns_of_kernel +
+                         " FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call "
+                         "INNER JOIN CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL AS kernel "
+                         "ON call.correlationId = kernel.correlationId "
+                         "ORDER BY call.start, call._id_, kernel._id_");
     while (rows.next()) {
         launch each;
         each.call = rows.integer(0);
@@ -104,21 +125,35 @@ std::vector<launch> read_launches(sqlite_database& database, const text_map& kno
         const std::int64_t cbid = rows.integer(3);
         if (std::find(launch_calls.begin(), launch_calls.end(), cbid) == launch_calls.end())
             rows.fail("cbid " + std::to_string(cbid) + " launched a kernel and is no known launch");
-        each.kernel.start_ns = rows.integer(4);
-        each.kernel.end_ns = rows.integer(5);
-        if (each.kernel.end_ns < each.kernel.start_ns)
-            rows.fail("its kernel ends before it begins");
-        const auto name = known.find(rows.integer(6));
-        if (name == known.end())
-            rows.fail("its kernel's name is none of the table StringTable");
-        else
-            each.kernel.name = name->second;
-        each.kernel.device = static_cast<std::int32_t>(rows.maybe_integer(7).value_or(-1));
-        each.kernel.stream = rows.maybe_integer(8).value_or(-1);
-        each.kernel.correlation = static_cast<std::uint32_t>(rows.integer(9));
+        each.kernel = read_kernel(rows, 4, known, "its ");
         launches.push_back(std::move(each));
     }
     return launches;
+}
+
+/// What was launched through the driver, or by calls that were not recorded.
+std::vector<nvprof_kernel> read_kernels_without_call(sqlite_database& database,
+                                                     const text_map& known) {
+    std::vector<nvprof_kernel> found;
+    const bool has_calls = database.has_table(calls);
+    sqlite_rows rows(database, kernels,
+                     std::string("SELECT kernel._id_, ") + columns_of_kernel +
+                         " FROM CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL AS kernel" +
+                         (has_calls ? " LEFT JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS call "
+                                      "ON call.correlationId = kernel.correlationId "
+                                      "WHERE call._id_ IS NULL"
+                                    : ""));
+    while (rows.next()) found.push_back(read_kernel(rows, 1, known, "the "));
+    return found;
+}
+
+std::int64_t count_endless_markers(sqlite_database& database) {
+    sqlite_rows rows(database, markers,
+                     "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_MARKER AS begun "
+                     "LEFT JOIN CUPTI_ACTIVITY_KIND_MARKER AS ended "
+                     "ON begun.id = ended.id AND ended.name = 0 "
+                     "WHERE begun.name != 0 AND ended._id_ IS NULL");
+    return rows.next() ? rows.integer(0) : 0;
 }
 
 /// Both markers and launches are by start: a marker that ended before a launch encloses no later one.
@@ -142,7 +177,7 @@ void attribute(const std::vector<launch>& launches, sqlite_database& database,
                               ": duplicate key: (" + std::to_string(event->id) + ", " + call + ")");
             event->kernels.push_back(each.kernel);
         }
-        if (!inside) ++trace.kernels_outside;
+        if (!inside) trace.outside.push_back(each.kernel);
     }
 }
 
@@ -156,44 +191,55 @@ result<nvprof_trace> read_nvprof(sqlite_database& database) {
     nvprof_trace trace;
     const text_map known = read_texts(database);
     trace.events = read_markers(database, known);
+    trace.endless_markers = count_endless_markers(database);
     std::vector<launch> launches;
     if (database.has_table(calls) && database.has_table(kernels))
         launches = read_launches(database, known);
     attribute(launches, database, trace);
+    if (database.has_table(kernels))
+        trace.without_call = read_kernels_without_call(database, known);
     if (database.problem()) return *database.problem();
     return trace;
 }
 
 namespace {
 
+void add_kernel(event_list& list, const nvprof_kernel& kernel, std::uint64_t owner) {
+    event_row& row = list.rows.emplace_back();
+    row.start_ns = kernel.start_ns;
+    row.end_ns = kernel.end_ns;
+    row.name = list.intern(kernel.name);
+    row.category = list.intern("kernel");
+    row.what = activity::kernel;
+    row.device = device_kind::cuda;
+    row.correlation = kernel.correlation;
+    row.external_id = owner;
+    row.thread =
+        list.lane("device " + std::to_string(kernel.device), std::to_string(kernel.stream));
+    event_extra& extra = list.extra_of(row);
+    extra.device_index = kernel.device;
+    extra.device_resource = kernel.stream;
+    list.use_device = "cuda";
+}
+
 /// The marker is the innermost that has the kernel when no later one has it: markers are by start.
-void add_kernels(event_list& list, const std::vector<nvprof_event>& events) {
+void add_kernels(event_list& list, const nvprof_trace& trace) {
     struct owned {
         const nvprof_kernel* kernel;
         std::uint64_t owner;
     };
     std::map<std::pair<std::uint32_t, std::int64_t>, owned> innermost;
-    for (std::size_t at = 0; at < events.size(); ++at)
-        for (const nvprof_kernel& kernel : events[at].kernels)
+    for (const nvprof_kernel& kernel : trace.outside)
+        innermost[{kernel.correlation, kernel.start_ns}] = {&kernel, 0};
+    for (std::size_t at = 0; at < trace.events.size(); ++at)
+        for (const nvprof_kernel& kernel : trace.events[at].kernels)
             innermost[{kernel.correlation, kernel.start_ns}] = {&kernel, at + 1};
-    for (const auto& [key, each] : innermost) {
-        const nvprof_kernel& kernel = *each.kernel;
-        event_row& row = list.rows.emplace_back();
-        row.start_ns = kernel.start_ns;
-        row.end_ns = kernel.end_ns;
-        row.name = list.intern(kernel.name);
-        row.category = list.intern("kernel");
-        row.what = activity::kernel;
-        row.device = device_kind::cuda;
-        row.correlation = kernel.correlation;
-        row.external_id = each.owner;
-        row.thread =
-            list.lane("device " + std::to_string(kernel.device), std::to_string(kernel.stream));
-        event_extra& extra = list.extra_of(row);
-        extra.device_index = kernel.device;
-        extra.device_resource = kernel.stream;
-        list.use_device = "cuda";
-    }
+    for (const auto& [key, each] : innermost) add_kernel(list, *each.kernel, each.owner);
+    for (const nvprof_kernel& kernel : trace.without_call) add_kernel(list, kernel, 0);
+}
+
+void warn(event_list& list, std::uint64_t count, const char* what) {
+    if (count != 0) list.health.warnings.push_back(std::to_string(count) + what);
 }
 
 }  // namespace
@@ -216,11 +262,13 @@ result<event_list> nvprof_events(sqlite_database& database) {
     }
     if (!trace->events.empty())
         list.duration_ns = saturated_difference(last_ns, trace->events.front().start_ns);
-    add_kernels(list, trace->events);
-    if (trace->kernels_outside != 0)
-        list.health.warnings.push_back(
-            std::to_string(trace->kernels_outside) +
-            " kernels were launched outside all markers, and are left out");
+    add_kernels(list, *trace);
+    warn(list, trace->outside.size(),
+         " kernels were launched outside all markers, and belong to none");
+    warn(list, trace->without_call.size(),
+         " kernels have no call of the runtime's that launched them, and belong to no marker");
+    warn(list, static_cast<std::uint64_t>(trace->endless_markers),
+         " markers have no end, and are left out");
     return list;
 }
 

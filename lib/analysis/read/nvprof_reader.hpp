@@ -13,8 +13,10 @@
 namespace coroscope::analysis::reading {
 
 struct nvprof_trace {
-    std::vector<nvprof_event> events;   ///< by start
-    std::uint64_t kernels_outside = 0;  ///< of no marker
+    std::vector<nvprof_event> events;         ///< by start
+    std::vector<nvprof_kernel> outside;       ///< launched outside all markers
+    std::vector<nvprof_kernel> without_call;  ///< nobody knows who launched them
+    std::int64_t endless_markers = 0;
 };
 
 [[nodiscard]] bool is_nvprof(sqlite_database& database);
