@@ -5,6 +5,7 @@
 
 #include "target.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -47,13 +48,18 @@ void ask_tasks(const analysis::trace& loaded) {
 }
 
 // The four parts of a task's wall time are what it is made of.
+bool adds_up(const analysis::task_info& task, std::int64_t session_ns) {
+    const analysis::time_split& time = task.time;
+    if (time.running_ns < 0 || time.suspended_ns < 0 || time.queued_ns < 0 || time.waiting_ns < 0)
+        return false;
+    if (!task.first_wake_ns) return time.wall_ns() == 0;
+    const std::int64_t end_ns = std::max(*task.first_wake_ns, task.end_ns.value_or(session_ns));
+    return time.wall_ns() == end_ns - *task.first_wake_ns;
+}
+
 void check_times(const analysis::trace& loaded) {
-    for (const analysis::task_info& each : loaded.tasks) {
-        const analysis::time_split& time = each.time;
-        if (time.running_ns < 0 || time.suspended_ns < 0 || time.queued_ns < 0 ||
-            time.waiting_ns < 0)
-            std::abort();
-    }
+    for (const analysis::task_info& each : loaded.tasks)
+        if (!adds_up(each, loaded.duration_ns)) std::abort();
     for (const analysis::event& each : loaded.events)
         if (each.start_ns < 0 || each.end_ns < each.start_ns) std::abort();
 }

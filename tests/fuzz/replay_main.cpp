@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Feeds a target every file of the folders that are named, as a test: what fuzzing found once stays found.
+// Feeds a target every file of the folders that are named, as a test: what fuzzing found once stays found. The first
+// has the seeds, and must have some; a target without the second, its corpus, says so.
 
 #include <cstdint>
 #include <cstdio>
@@ -11,19 +12,34 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-int main(int count, char** words) {
-    int files = 0;
-    for (int each = 1; each < count; ++each) {
-        if (!std::filesystem::is_directory(words[each])) continue;
-        for (const auto& entry : std::filesystem::directory_iterator(words[each])) {
-            std::ifstream input(entry.path(), std::ios::binary);
-            const std::string bytes{std::istreambuf_iterator<char>(input), {}};
-            std::fprintf(stderr, "%s\n", entry.path().c_str());
-            LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                                   bytes.size());
-            ++files;
-        }
+namespace {
+
+void feed_file(const std::filesystem::path& path) {
+    std::ifstream input(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(input), {}};
+    std::fprintf(stderr, "%s\n", path.c_str());
+    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+int feed_folder(const std::filesystem::path& folder) {
+    if (!std::filesystem::is_directory(folder)) {
+        std::printf("%s: no such folder\n", folder.c_str());
+        return 0;
     }
-    std::printf("%d files\n", files);
-    return files == 0 ? 1 : 0;
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        feed_file(entry.path());
+        ++files;
+    }
+    std::printf("%s: %d files\n", folder.c_str(), files);
+    return files;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    if (count < 2) return 1;
+    const int seeds = feed_folder(words[1]);
+    for (int each = 2; each < count; ++each) feed_folder(words[each]);
+    return seeds == 0 ? 1 : 0;
 }

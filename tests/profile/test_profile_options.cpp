@@ -25,6 +25,49 @@ foreign::manual<foreign::declared> pauses_once(slot& into) {
     co_await suspend_into(into);
 }
 
+// While collection is on: its number, and how many scopes lay within one wholly.
+struct windows {
+    std::atomic<int> number{0};  // 0: collection is off, or about to be
+    std::atomic<std::uint64_t> within{0};
+    std::atomic<std::uint64_t> all{0};
+};
+
+// Records until the end of the block.
+class busy_thread {
+public:
+    static constexpr int at_least = 100;
+
+    explicit busy_thread(windows& on) : on_(on), thread_([this] { work(); }) {}
+    busy_thread(const busy_thread&) = delete;
+    busy_thread& operator=(const busy_thread&) = delete;
+    ~busy_thread() {
+        over_ = true;
+        thread_.join();
+    }
+    void await_more() const {
+        const std::uint64_t wanted = within_ + at_least;
+        while (within_ < wanted) std::this_thread::yield();
+    }
+
+private:
+    void work() {
+        for (; !over_; ++on_.all) {
+            const int window = on_.number;
+            {
+                COROSCOPE("busy");
+            }
+            if (window == 0 || on_.number != window) continue;
+            ++within_;
+            ++on_.within;
+        }
+    }
+
+    windows& on_;
+    std::atomic<bool> over_{false};
+    std::atomic<std::uint64_t> within_{0};
+    std::thread thread_;
+};
+
 }  // namespace
 
 TEST_SUITE("profile options") {
@@ -152,31 +195,27 @@ TEST_SUITE("toggling collection") {
     }
 
     TEST_CASE("threads that record all along lose nothing they could keep") {
+        constexpr int rounds = 50;
         profile session({.all_threads = true, .policy = overflow::wait});
-        std::atomic<bool> over{false};
-        std::atomic<int> under_way{0};
-        std::vector<std::thread> threads;
-        for (int thread = 0; thread < 2; ++thread)
-            threads.emplace_back([&] {
-                {
-                    COROSCOPE("busy");
-                }
-                ++under_way;
-                while (!over.load()) {
-                    COROSCOPE("busy");
-                }
-            });
-        while (under_way.load() < 2) std::this_thread::yield();
-        for (int round = 0; round < 50; ++round) {
-            session.toggle_collection(false);
-            std::this_thread::yield();
-            session.toggle_collection(true);
-            COROSCOPE("switched");
+        windows on;
+        {
+            const busy_thread first(on);
+            const busy_thread second(on);
+            for (int round = 1; round <= rounds; ++round) {
+                on.number = round;
+                first.await_more();
+                second.await_more();
+                on.number = 0;
+                session.toggle_collection(false);
+                std::this_thread::yield();
+                session.toggle_collection(true);
+                COROSCOPE("switched");
+            }
         }
-        over = true;
-        for (std::thread& thread : threads) thread.join();
         const recorded found = load(session.stop());
-        CHECK(found.count("switched") == 50);
-        CHECK(found.count("busy") > 0);
+        CHECK(found.count("switched") == rounds);
+        CHECK(on.within >= 2 * rounds * busy_thread::at_least);
+        CHECK(found.count("busy") >= on.within);
+        CHECK(found.count("busy") <= on.all);
     }
 }

@@ -102,9 +102,10 @@ struct leaves_late {
 TEST_SUITE("sessions and threads") {
     TEST_CASE("200 sessions come and go while 8 threads record, and memory stays flat") {
         const recording_threads threads(8);
+        const int cycles = sized(200, 5'000);
         std::uint64_t resident_before = 0;
         std::size_t mappings_before = 0;
-        for (int cycle = 0; cycle < sized(200, 5'000); ++cycle) {
+        for (int cycle = 0; cycle < cycles; ++cycle) {
             profile session{{.all_threads = true, .limit_bytes = 4U << 20, .chunk_bytes = 4096}};
             REQUIRE(session.status().state == session_state::recording);
             std::this_thread::sleep_for(200us);
@@ -116,7 +117,11 @@ TEST_SUITE("sessions and threads") {
             mappings_before = mappings();
         }
         CHECK(mappings() < mappings_before + 100);
-        if (!sanitized) CHECK(resident_bytes() < resident_before + (std::uint64_t{16} << 20));
+        if (sanitized) return;  // a sanitizer keeps what was freed
+        // A leak of 8 KiB in each session shows; the rest is the allocator's.
+        const std::uint64_t kept = std::uint64_t{1} << 20;
+        const auto measured = static_cast<std::uint64_t>(cycles - 50);
+        CHECK(resident_bytes() < resident_before + kept + measured * 8'192);
     }
 
     TEST_CASE(
