@@ -99,7 +99,8 @@ range_state* begin_shared_range(const Label& label) noexcept {
     constexpr bool records = COROSCOPE_ENABLED != 0;
     if constexpr (std::is_convertible_v<const Label&, const char*>) {
         const char* text = label;
-        return detail::begin_shared_range(text, __builtin_strlen(text), records);
+        return detail::begin_shared_range(text, text == nullptr ? 0 : __builtin_strlen(text),
+                                          records);
     } else {
         return detail::begin_shared_range(label.data(), label.size(), records);
     }

@@ -127,7 +127,8 @@ private:
             traits.inputs = values;
             if constexpr (std::is_convertible_v<const Label&, const char*>) {
                 const char* text = label;
-                detail::begin_range(range_, text, __builtin_strlen(text), traits);
+                detail::begin_range(range_, text, text == nullptr ? 0 : __builtin_strlen(text),
+                                    traits);
             } else {
                 detail::begin_range(range_, label.data(), label.size(), traits);
             }

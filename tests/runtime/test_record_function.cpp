@@ -2,8 +2,10 @@
 
 // Ranges whose label is known at run time.
 
+#include <coroscope/range.hpp>
 #include <coroscope/record_function.hpp>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,13 +38,16 @@ TEST_SUITE("record_function") {
         CHECK(&found.trace.events[found.event("inner").parent] == &found.event("request 7"));
     }
 
-    TEST_CASE("an empty label is a label") {
+    TEST_CASE("an empty label is a label, and so is none at all") {
+        const char* const none = std::getenv("COROSCOPE_TEST_NO_SUCH_VARIABLE");
         recording session;
         {
-            const record_function range(std::string_view{});
+            const record_function scope(std::string_view{});
             const record_function other("");
+            const record_function null(none);
+            range(none).end();
         }
-        CHECK(session.stop().count("") == 2);
+        CHECK(session.stop().count("") == 4);
     }
 
     TEST_CASE("a decorated callable records each call and keeps arguments, result and exceptions") {
