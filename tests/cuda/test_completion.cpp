@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -124,6 +126,21 @@ public:
 private:
     job job_;
     std::atomic<bool> taken_{false}, used_{false}, let_go_{false};
+};
+
+/// An executor that does something else, once, inside its second call.
+class interrupted_executor {
+public:
+    explicit interrupted_executor(std::function<void()> inside) : inside_(std::move(inside)) {}
+    void post(job next) {
+        jobs_.push_back(std::move(next));
+        if (jobs_.size() == 2) inside_();
+    }
+    void run(std::size_t number) { jobs_[number](); }
+
+private:
+    std::function<void()> inside_;
+    std::deque<job> jobs_;
 };
 
 task<cudaError_t> polled(cudaStream_t stream, closing_executor& executor) {
@@ -392,6 +409,21 @@ TEST_SUITE("completion") {
         device.join();
         executor.reset();
         polling.join();
+        CHECK(result.answer == -1);
+    }
+
+    TEST_CASE("what an executor runs inside its call may destroy the coroutine that it polls for") {
+        fake_stream stream;
+        stream.work();
+        std::unique_ptr<coroutine> waiting;
+        interrupted_executor executor([&waiting] { waiting.reset(); });
+        outcome result;
+        waiting = std::make_unique<coroutine>(poll_on(stream.handle(), executor, result));
+        waiting->resume();
+        executor.run(0);
+        CHECK_FALSE(waiting);
+        stream.complete();
+        executor.run(1);
         CHECK(result.answer == -1);
     }
 

@@ -148,11 +148,15 @@ class polled_wait final : public executed_wait<Executor> {
 public:
     using executed_wait<Executor>::executed_wait;
 
-    /// On return nobody looks any more, and the executor is not used.
+    /// On return nobody looks any more, and the executor is not used, but for the call that this one is made in: an
+    /// executor may run other jobs in it, one of which destroys the coroutine.
     void forget() noexcept {
         if (this->forgotten()) return;  // it goes on, maybe inside a poll
         this->device_waiter::forget();
-        while (__atomic_load_n(&polls_, __ATOMIC_SEQ_CST) != 0) ::sched_yield();
+        std::uint32_t own = 0;
+        for (const poll_here* each = innermost_; each != nullptr; each = each->outer)
+            own += each->wait == this ? 1 : 0;
+        while (__atomic_load_n(&polls_, __ATOMIC_SEQ_CST) != own) ::sched_yield();
     }
 
     static cudaError_t begin(const coroscope::detail::counted_ptr<polled_wait>& wait) {
@@ -167,10 +171,19 @@ private:
         void operator()() const { wait->poll(*this); }
     };
 
+    /// A poll on this thread.
+    struct poll_here {
+        const polled_wait* wait;
+        const poll_here* outer;
+    };
+
     void poll(const job& again) noexcept {
         // Sequentially consistent, as forget() is: either it finds the poll, or the poll that it was forgotten.
         __atomic_fetch_add(&polls_, 1U, __ATOMIC_SEQ_CST);
+        const poll_here here{this, innermost_};
+        innermost_ = &here;
         const int answer = this->forgotten() ? device_wait::pending : look_or_hand_in(again);
+        innermost_ = here.outer;
         __atomic_fetch_sub(&polls_, 1U, __ATOMIC_SEQ_CST);
         if (answer != device_wait::pending) this->tell(answer);
     }
@@ -197,6 +210,7 @@ private:
         this->resume_handed_over();
     }
 
+    static inline thread_local const poll_here* innermost_ = nullptr;
     std::uint32_t polls_ = 0;  ///< that look, or use the executor
 };
 
