@@ -160,10 +160,13 @@ private:
 
     void end_job(const task_op& op) {
         std::vector<installed>& nested = open_[op.thread];
-        const auto begun =
-            std::find_if(nested.rbegin(), nested.rend(),
-                         [&op](const installed& each) { return each.job && each.task == op.task; });
-        if (begun == nested.rend()) return;
+        constexpr std::size_t depth_limit = 4096;  // only a damaged stream nests deeper
+        const auto looked_at = static_cast<std::ptrdiff_t>(std::min(nested.size(), depth_limit));
+        const auto end = nested.rbegin() + looked_at;
+        const auto begun = std::find_if(nested.rbegin(), end, [&op](const installed& each) {
+            return each.job && each.task == op.task;
+        });
+        if (begun == end) return;
         nested.erase(std::prev(begun.base()), nested.end());
         note(op.thread, op.time_ns);
     }

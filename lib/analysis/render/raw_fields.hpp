@@ -3,7 +3,7 @@
 
 // Writes fields of protobuf messages to where there is room, for the messages that an export has millions
 // of. protozero's writers append byte by byte, and move what is in a message once they know its
-// length: that takes three times as long.
+// length: that takes more than twice as long.
 
 #include <bit>
 #include <cstddef>
