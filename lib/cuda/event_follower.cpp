@@ -49,9 +49,10 @@ CUptiResult event_follower::begin(const cupti_functions& cupti,
 
 void event_follower::called(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                             const CUpti_CallbackData& data, bool inner) noexcept {
-    if (inner) return;
     const bool begins = data.callbackSite == CUPTI_API_ENTER;
     const event_call call = read_event_call(domain, cbid, data.functionParams);
+    // Of what the runtime does by the driver, only this is not read at the runtime's call.
+    if (inner && call.act != event_act::elsewhere) return;
     // Once it is gone, another thread may get its handle for an event of its own.
     if (begins && call.act == event_act::destroy) events_.forget(call.event);
     if (begins || call.event == nullptr || !succeeded(data)) return;

@@ -48,7 +48,7 @@ FAKE_CUPTI_API std::uint32_t call_stream_wait(std::uint32_t stream, const void* 
                                               through by = through::runtime);
 FAKE_CUPTI_API void call_event_destroy(const void* event, through by = through::runtime);
 /// A graph gets a node that records the event.
-FAKE_CUPTI_API void add_to_graph(const void* event);
+FAKE_CUPTI_API void add_to_graph(const void* event, through by = through::driver);
 
 /// The next call about an event fails, as the program sees it.
 FAKE_CUPTI_API void fail_next_event_call();

@@ -123,9 +123,15 @@ void call_event_destroy(const void* event, through by) {
                      CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2, driver);
 }
 
-void add_to_graph(const void* event) {
-    const cuGraphAddEventRecordNode_params node{nullptr, nullptr, nullptr, 0, event_of(event)};
-    call_driver(CUPTI_DRIVER_TRACE_CBID_cuGraphAddEventRecordNode, node, begin_call());
+void add_to_graph(const void* event, through by) {
+    const CUevent of = event_of(event);
+    const cuGraphAddEventRecordNode_params node{nullptr, nullptr, nullptr, 0, of};
+    if (by == through::driver)
+        call_driver(CUPTI_DRIVER_TRACE_CBID_cuGraphAddEventRecordNode, node, begin_call());
+    else
+        call_runtime(CUPTI_RUNTIME_TRACE_CBID_cudaGraphAddEventRecordNode_v11010,
+                     cudaGraphAddEventRecordNode_v11010_params{nullptr, nullptr, nullptr, 0, of},
+                     CUPTI_DRIVER_TRACE_CBID_cuGraphAddEventRecordNode, node);
 }
 
 void fail_next_event_call() {

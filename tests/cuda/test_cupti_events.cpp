@@ -118,6 +118,21 @@ TEST_SUITE("events of CUDA") {
               }).stream == 35);
     }
 
+    TEST_CASE("what a graph records is unknown also where CUPTI keeps its own clock") {
+        fake::refuse_clock(CUPTI_ERROR_NOT_SUPPORTED);
+        const auto graph = [](fake::through by) {
+            return await_after([by] {
+                fake::call_event_record(event, 33);
+                fake::add_to_graph(event, by);
+                fake::call_event_record(event, 34);
+            });
+        };
+        CHECK(is_unknown(graph(fake::through::driver)));
+        CHECK(is_unknown(graph(fake::through::runtime)));
+        CHECK(await_after([] { fake::call_event_record(event, 33); }).stream == 33);
+        fake::refuse_clock(CUPTI_SUCCESS);
+    }
+
     TEST_CASE("in a stream that is being captured nothing is recorded yet") {
         CHECK(is_unknown(await_after([] {
             fake::call_event_record(event, 33);
