@@ -2,6 +2,7 @@
 #include <coroscope/detail/device_wait.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 #include <sched.h>
 
@@ -11,26 +12,55 @@
 
 namespace coroscope::detail {
 
-// Sequentially consistent, as forget() is: either it finds that somebody tells, or who tells that it was forgotten.
+namespace {
+
+enum step : std::uint8_t { looking = 1, claimed = 2, answered = 4, told = 8, unwanted = 16 };
+
+}  // namespace
+
+// All steps are sequentially consistent, as forget() is: either it finds that somebody tells, or who tells that it was
+// forgotten; and of a teller and the looker one finds the other's step, and hands on.
+
 bool device_wait::tell(int result) noexcept {
-    const std::atomic_ref state(telling_);
-    telling none = telling::no;
-    if (!state.compare_exchange_strong(none, telling::now)) return false;
+    const std::atomic_ref steps(steps_);
+    if ((steps.fetch_or(claimed) & claimed) != 0) return false;
     result_ = result;
-    when_told();
-    state.store(telling::done);
+    if ((steps.fetch_or(answered) & looking) == 0) hand_on();
     return true;
 }
 
-device_wait::telling device_wait::state() const noexcept {
-    telling now;
-    __atomic_load(&telling_, &now, __ATOMIC_SEQ_CST);
-    return now;
+void device_wait::hand_on() noexcept {
+    when_told();
+    std::atomic_ref(steps_).fetch_or(told);
+}
+
+bool device_wait::is_over() noexcept {
+    return (std::atomic_ref(steps_).load() & (claimed | unwanted)) != 0;
+}
+
+bool device_wait::look_now() noexcept {
+    const std::atomic_ref steps(steps_);
+    std::uint8_t none = 0;
+    if (!steps.compare_exchange_strong(none, looking)) return false;
+    const int answer = look();
+    if ((steps.fetch_and(static_cast<std::uint8_t>(~looking)) & answered) != 0) {
+        hand_on();
+        return false;
+    }
+    return answer != pending && tell(answer);
+}
+
+void device_wait::stop() noexcept {
+    const std::atomic_ref steps(steps_);
+    std::uint8_t now = steps.fetch_or(unwanted);
+    while ((now & looking) != 0 || (now & (claimed | told)) == claimed) {
+        ::sched_yield();
+        now = steps.load();
+    }
 }
 
 void device_waiter::forget() noexcept {
-    if (take() == nullptr) return;
-    while (state() == telling::now) ::sched_yield();
+    if (take() != nullptr) stop();
 }
 
 void device_waiter::resume() noexcept {

@@ -98,6 +98,7 @@ bool waking_thread::start() noexcept {
 void waking_thread::watch(device_wait_ptr watched, look_again again) noexcept {
     device_wait* added = watched.detach();
     added->again_ = again;
+    added->since_ns_ = monotonic_now();
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
     added->next_ = added_;
@@ -175,8 +176,7 @@ void waking_thread::sleep(std::unique_lock<std::mutex>& lock, std::int64_t due_n
 void waking_thread::take_in(device_wait* added, std::int64_t now_ns) noexcept {
     while (added != nullptr) {
         device_wait* const next = std::exchange(added->next_, watched_);
-        added->since_ns_ = now_ns;
-        added->due_ns_ = now_ns + period(*added, now_ns);
+        added->due_ns_ = added->since_ns_ + period(*added, now_ns);
         watched_ = added;
         added = next;
     }
@@ -211,15 +211,10 @@ void waking_thread::let_go(device_wait& wait) noexcept {
 }
 
 bool waking_thread::is_over(device_wait& wait, std::int64_t now_ns) noexcept {
-    const bool told = wait.state() != device_wait::telling::no;
-    if (told && !wait.is_expected()) return true;
+    if (wait.is_over() && !wait.is_expected()) return true;
     if (wait.due_ns_ > now_ns) return false;
     wait.due_ns_ = now_ns + period(wait, now_ns);
-    if (told) return false;  // by its callback, which has not returned
-    const int answer = wait.look();
-    if (answer == device_wait::pending) return false;
-    wait.tell(answer);
-    return true;
+    return wait.look_now();
 }
 
 bool start_waking_thread() noexcept {

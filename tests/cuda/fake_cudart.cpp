@@ -2,6 +2,7 @@
 #include "fake_cudart.hpp"
 
 #include <atomic>
+#include <thread>
 
 namespace coroscope::test {
 namespace {
@@ -9,6 +10,8 @@ namespace {
 std::atomic<int> events_alive{0};
 std::atomic<int> calls_in_callbacks{0};
 std::atomic<int> queries{0};
+std::atomic<bool> queries_held{false};
+std::atomic<int> inside_query{0};
 
 thread_local bool in_callback = false;
 thread_local cudaError_t last_error = cudaSuccess;
@@ -21,6 +24,13 @@ cudaError_t answer(cudaError_t error) {
     return error;
 }
 
+void enter_query() {
+    queries.fetch_add(1);
+    inside_query.fetch_add(1);
+    while (queries_held) std::this_thread::yield();
+    inside_query.fetch_sub(1);
+}
+
 fake_stream& default_stream() {
     static fake_stream only;
     return only;
@@ -31,6 +41,13 @@ fake_stream& default_stream() {
 fake_counts fake_cuda_counts() {
     return {events_alive.load(), calls_in_callbacks.load(), queries.load()};
 }
+
+held_queries::held_queries() { queries_held = true; }
+void held_queries::let_go() { queries_held = false; }
+void held_queries::wait_for_one() const {
+    while (inside() == 0) std::this_thread::yield();
+}
+int held_queries::inside() const { return inside_query; }
 
 fake_stream& fake_stream::of(cudaStream_t handle) {
     if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
@@ -135,11 +152,11 @@ using namespace coroscope::test;
 extern "C" {
 
 cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t stream) {
-    queries.fetch_add(1);
+    enter_query();
     return answer(fake_stream::of(stream).query());
 }
 cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t event) {
-    queries.fetch_add(1);
+    enter_query();
     return answer(fake_event::of(event).query());
 }
 cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {

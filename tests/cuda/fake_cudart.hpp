@@ -73,4 +73,17 @@ struct fake_counts {
 };
 fake_counts fake_cuda_counts();
 
+/// Until it is let go, whoever asks a stream or an event stays inside that call. One at a time.
+class held_queries {
+public:
+    held_queries();
+    held_queries(const held_queries&) = delete;
+    held_queries& operator=(const held_queries&) = delete;
+    ~held_queries() { let_go(); }
+
+    void let_go();
+    void wait_for_one() const;
+    int inside() const;
+};
+
 }  // namespace coroscope::test

@@ -4,6 +4,7 @@
 
 #include <coroscope/integration/cuda_asio.hpp>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <thread>
@@ -16,6 +17,7 @@
 
 using namespace coroscope;
 using namespace coroscope::test;
+using namespace std::chrono_literals;
 namespace net = boost::asio;
 
 namespace {
@@ -149,16 +151,22 @@ TEST_SUITE("completion in Asio") {
         CHECK(events == 1);
     }
 
-    TEST_CASE("an execution context may go before the stream is done") {
+    TEST_CASE("an execution context may go before the stream is done, which is looked at no more") {
         fake_stream stream;
         stream.work();
+        fake_event event;
+        event.record(stream);
         int answer = -1;
         {
             net::io_context io;
             net::co_spawn(io, waits_in_asio(stream.handle(), answer), net::detached);
+            net::co_spawn(io, waits_in_asio(event.handle(), answer), net::detached);
             io.poll();
             CHECK(stream.enqueued() == 2);
         }
+        const int before = fake_cuda_counts().queries;
+        std::this_thread::sleep_for(5ms);
+        CHECK(fake_cuda_counts().queries == before);
         stream.complete();
         CHECK(answer == -1);
     }

@@ -32,8 +32,11 @@ public:
     device_wait(const device_wait&) = delete;
     device_wait& operator=(const device_wait&) = delete;
 
-    /// Ends the wait with the device's answer: 0, or its error. True for the one call that did.
+    /// Ends the wait with the device's answer: 0, or its error. True for the one call that did. Where the waking thread
+    /// is just looking, it tells, when it has looked: who is told may destroy what is looked at.
     COROSCOPE_API bool tell(int result) noexcept;
+    /// On return nobody looks and nobody tells, nor will the waking thread look any more.
+    COROSCOPE_API void stop() noexcept;
     /// The answer, for who was told.
     int result() const noexcept { return result_; }
 
@@ -57,11 +60,12 @@ protected:
     virtual int look() noexcept = 0;
     virtual void when_told() noexcept = 0;
 
-    enum class telling : std::uint8_t { no, now, done };
-    COROSCOPE_API telling state() const noexcept;
-
 private:
     friend class waking_thread;
+    /// Looks, unless it is over. True where that ended the wait.
+    bool look_now() noexcept;
+    void hand_on() noexcept;
+    bool is_over() noexcept;
     bool is_expected() const noexcept { return __atomic_load_n(&expected_, __ATOMIC_ACQUIRE); }
 
     device_wait* next_ = nullptr;  // the waking thread's, as are the times
@@ -69,7 +73,7 @@ private:
     std::int64_t due_ns_ = 0;
     std::uint32_t holders_ = 1;
     int result_ = pending;
-    telling telling_ = telling::no;
+    std::uint8_t steps_ = 0;
     bool expected_ = false;
     look_again again_ = look_again::often;
 };
@@ -88,7 +92,7 @@ public:
     device_waiter(std::coroutine_handle<> waiter, const void* location) noexcept
         : waiter_(waiter.address()), location_(location), awaiting_(current_context()) {}
 
-    /// The coroutine goes on otherwise, or never. On return its executor is not used any more.
+    /// The coroutine goes on otherwise, or never. On return its executor and the device's work are not used any more.
     COROSCOPE_API void forget() noexcept;
 
 protected:

@@ -8,7 +8,8 @@
 // What is awaited, its answer and its errors are completion()'s (cuda_completion.hpp). The handler is posted to its
 // associated executor, also where the answer is there already; run() does not return meanwhile. Where Asio is tracked
 // (`coroscope-asio`) this is an await of the task, with a known wake. A stream or event that outlives the handler's
-// execution context finds nobody to tell. There is no cancellation: a device cannot be told to stop.
+// execution context finds nobody to tell, and is not looked at any more. There is no cancellation: a device cannot be
+// told to stop.
 //
 // Boost.Asio, or standalone Asio where COROSCOPE_STANDALONE_ASIO is defined in the whole program.
 
@@ -49,7 +50,7 @@ namespace asio_ = COROSCOPE_DETAIL_ASIO;
 /// A wait that ends with its handler's execution context, if that goes first.
 class asio_wait : public device_wait {
 public:
-    /// Destroys the handler without running it.
+    /// Destroys the handler without running it. On return the device's work is not used any more.
     virtual void abandon() noexcept = 0;
 
 private:
@@ -166,7 +167,10 @@ private:
         });
     }
 
-    void abandon() noexcept override { pending_.reset(); }
+    void abandon() noexcept override {
+        stop();
+        pending_.reset();
+    }
 
     awaited_work work_;
     std::unique_ptr<pending_handler> pending_;

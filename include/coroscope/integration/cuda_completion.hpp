@@ -327,9 +327,10 @@ auto polling(Work work, Executor&& executor,
 /// Ends `ends` when the stream has done what it was asked for until here, or has failed: what
 /// call_end_callbacks_on_future does for a future. The end callbacks run on the stream's callback, where CUDA must not
 /// be called, or, where it failed, on the waking thread; here and now where the stream is idle. Gives CUDA's error
-/// where the stream cannot tell: the range has ended then. A range that is attached already is refused as there, with
-/// cudaErrorInvalidValue, and its first attachment stays. In a session that records devices, what the range asked the
-/// stream for until here gives it start, end, time and queue on the device (`coroscope ranges`).
+/// where the stream cannot tell: the range has ended then. The stream must live until it comes to here or fails. A
+/// range that is attached already is refused as there, with cudaErrorInvalidValue, and its first attachment stays. In
+/// a session that records devices, what the range asked the stream for until here gives it start, end, time and queue
+/// on the device (`coroscope ranges`).
 inline cudaError_t call_end_callbacks_on_stream(const range& ends, cudaStream_t stream) noexcept {
     return cuda::detail::end_on_stream(ends.coroscope_state().get(), stream);
 }
