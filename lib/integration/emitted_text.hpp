@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 
 #include <coroscope/observer.hpp>
 
 #include "../runtime/forked_mutex.hpp"
+#include "recent_producers.hpp"
 
 namespace coroscope {
 
@@ -40,24 +40,17 @@ public:
         const std::lock_guard lock(mutex);
         std::int64_t number = 0;
         for (const void* each : scope.output_addresses()) {
-            if (each != nullptr) producers_.insert_or_assign(each, producer{scope.id(), number});
+            if (each != nullptr) producers_.keep(each, {scope.id(), number});
             ++number;
         }
     }
 
 private:
-    /// An operation, and which of its outputs it was.
-    struct producer {
-        std::uint64_t id = 0;
-        std::int64_t output = -1;
-    };
-
     std::string producers_of(const scope_info& scope) const {
         const std::lock_guard lock(mutex);
         std::string text = "[";
         for (const void* each : scope.input_addresses()) {
-            const auto known = each == nullptr ? producers_.end() : producers_.find(each);
-            const producer by = known == producers_.end() ? producer{} : known->second;
+            const auto by = each == nullptr ? recent_producers::producer{} : producers_.find(each);
             if (text.size() > 1) text += ", ";
             text += '(';
             text += std::to_string(by.id);
@@ -70,7 +63,7 @@ private:
     }
 
     bool shapes_;
-    std::unordered_map<const void*, producer> producers_;
+    recent_producers producers_;
 };
 
 }  // namespace coroscope

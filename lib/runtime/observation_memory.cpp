@@ -25,20 +25,21 @@ observation* make_observation(std::uint32_t capacity) noexcept {
 
 }  // namespace
 
+// What has too little room makes way for what has enough.
 observation* take_observation(observer_cache& cache, std::uint32_t capacity) noexcept {
-    if (capacity > usual_capacity) return make_observation(capacity);
-    observation* seen = cache.free;
-    if (seen == nullptr) return make_observation(usual_capacity);
-    cache.free = seen->next;
-    --cache.free_count;
-    return new (seen) observation(usual_capacity);
+    while (observation* seen = cache.free) {
+        cache.free = seen->next;
+        --cache.free_count;
+        if (seen->capacity >= capacity) return new (seen) observation(seen->capacity);
+        free_observation(seen);
+    }
+    return make_observation(std::max(capacity, usual_capacity));
 }
 
 void give_back(observation* seen, observer_cache* cache) noexcept {
     delete[] seen->long_name;
     delete seen->outputs;
-    if (cache == nullptr || cache->changing || seen->capacity != usual_capacity ||
-        cache->free_count == most_free)
+    if (cache == nullptr || cache->changing || cache->free_count == most_free)
         return free_observation(seen);
     seen->next = cache->free;
     cache->free = seen;
