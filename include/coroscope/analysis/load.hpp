@@ -22,6 +22,8 @@ struct trace_load_options {
 
 /// Loads the native trace in the file `path`, which may be compressed by gzip, and may be a pipe.
 /// Fails where the file cannot be read, is no trace, is of a newer version, or memory runs out.
+/// A regular file is mapped: where somebody shortens it meanwhile the system sends SIGBUS. Who must survive that
+/// reads the file and loads the bytes.
 /// Thread-safe; calls are independent of each other.
 COROSCOPE_API result<trace> load(const std::string& path, const trace_load_options& options = {});
 
