@@ -29,6 +29,8 @@ namespace detail {
 
 /// Makes a shared range of what was begun, for callbacks and futures; null where there is no memory.
 COROSCOPE_API range_state* share_range(const range_start& begun) noexcept;
+/// As of a begun range, unless it has ended or is attached.
+COROSCOPE_API void offer_outputs(const range_state& state, const value_source& outputs) noexcept;
 /// The borrower's hold ends: the range, too, if it has not. `died`: by destruction, which must not
 /// happen before its future has completed.
 COROSCOPE_API void leave_shared_range(range_state& state, bool died) noexcept;
@@ -69,13 +71,19 @@ public:
         begin_as({detail::range_form::by_hand, place}, label, inputs...);
     }
 
-    /// What the range results in, for observers that need outputs: as text, before its end.
+    /// What the range results in, for observers that need outputs: as text, before its end, and before it is attached
+    /// to a future, which may end it on another thread.
     template <class... Outputs>
     void outputs(const Outputs&... outputs) const noexcept {
-        if (!detail::is_observed(range_.start)) [[likely]]
+        if (!detail::is_observed(range_.start) && shared_ == nullptr) [[likely]]
             return;
         detail::with_values(
-            [this](const detail::value_source& values) { detail::offer_outputs(range_, values); },
+            [this](const detail::value_source& values) {
+                if (shared_ == nullptr)
+                    detail::offer_outputs(range_, values);
+                else
+                    detail::offer_outputs(*shared_, values);
+            },
             outputs...);
     }
 

@@ -39,6 +39,10 @@ public:
     context at_attach;
     attachment_callback when_complete;
 
+    /// Precondition: the range does not end meanwhile.
+    void take_outputs(const value_source& outputs) const noexcept {
+        if (is_observed(begun_.start)) offer_outputs(begun_, outputs);
+    }
     void record(std::uint64_t item) const noexcept {
         if (begun_.start.ticks != 0) record_item(begun_, item);
     }
@@ -99,6 +103,11 @@ void note_thrown_callback() noexcept { count_fault(range_fault::callback_threw);
 
 void note_range_on_stream(const range_state& range, void* stream, bool per_thread) noexcept {
     range.record_stream(stream, per_thread);
+}
+
+void offer_outputs(const range_state& state, const value_source& outputs) noexcept {
+    if (!has_ended(state) && !state.attached.load(std::memory_order_relaxed))
+        state.take_outputs(outputs);
 }
 
 range_state* share_range(const range_start& begun) noexcept {

@@ -207,6 +207,23 @@ TEST_SUITE("observed scope") {
         CHECK(outputs == lines{"start:", "", "start:", "3, four"});
     }
 
+    TEST_CASE(
+        "outputs are taken from a range that has end callbacks, and not from one that has ended") {
+        lines outputs;
+        const auto note_end = [&](const scope_info& scope, observer_context*) {
+            outputs.push_back(text_of(scope.outputs()));
+        };
+        const registered here(
+            add_global_observer(observer([](const scope_info&) {}, note_end).needs_outputs()));
+        record_function range("range");
+        range.outputs("early");
+        range.on_end([] {});
+        range.outputs(3);
+        range.end();
+        range.outputs(4);
+        CHECK(outputs == lines{"3"});
+    }
+
     TEST_CASE("a decorated call's arguments are its inputs and its result its output") {
         lines shown;
         const registered here(add_global_observer(
