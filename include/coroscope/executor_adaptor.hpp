@@ -47,9 +47,9 @@ COROSCOPE_API void cancel_job(const job_stamp& job) noexcept;
 class job_ticket {
 public:
     explicit job_ticket(const void* location) noexcept : stamp_(post_job(location)) {}
-    explicit job_ticket(job_stamp stamp) noexcept : stamp_(stamp) {}
+    explicit job_ticket(job_stamp stamp) noexcept : stamp_(detail::moved(stamp)) {}
     job_ticket(job_ticket&& other) noexcept
-        : stamp_(other.stamp_), holds_(detail::taken(other.holds_)) {}
+        : stamp_(detail::moved(other.stamp_)), holds_(detail::taken(other.holds_)) {}
     job_ticket(const job_ticket& other) noexcept : stamp_(other.stamp_), holds_(false) {
         other.holds_ = false;
     }

@@ -51,8 +51,8 @@ COROSCOPE_API void close_at_thread_exit(completion_ptr completed) noexcept;
 /// ready, and who awaits it goes on waiting.
 template <class Produce>
 void complete(const completion_ptr& completed, Produce&& produce) {
-    const completion_ptr held =
-        completed;  // a consumer may destroy the producer as soon as it is ready
+    // A copy: a consumer may destroy the producer as soon as it is ready.
+    const completion_ptr held = completed;  // NOLINT(performance-unnecessary-copy-initialization)
     if (held) held->before.close();
     produce();
     if (held) held->after.try_close();

@@ -120,8 +120,8 @@ private:
     enum class state : unsigned char { nothing, value, error };
     using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
     union {
-        stored value_;
-        std::exception_ptr error_;
+        stored value_;  // NOLINT(readability-identifier-naming): private as the union is
+        std::exception_ptr error_;  // NOLINT(readability-identifier-naming)
     };
     state state_ = state::nothing;
 };
