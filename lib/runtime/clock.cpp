@@ -77,7 +77,7 @@ bool counter_may_be_read() noexcept {
 #if defined(__x86_64__)
     const kept_errno programs;
     int permission = PR_TSC_ENABLE;
-    return ::prctl(PR_GET_TSC, &permission) != 0 || permission == PR_TSC_ENABLE;
+    return ::prctl(PR_GET_TSC, &permission, 0, 0, 0) != 0 || permission == PR_TSC_ENABLE;
 #else
     return true;
 #endif
