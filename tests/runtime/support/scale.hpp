@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 
 #include <unistd.h>
@@ -14,6 +15,12 @@ namespace coroscope::test {
 template <class Count>
 Count sized(Count quick, Count soaking) {
     return std::getenv("COROSCOPE_SOAK") != nullptr ? soaking : quick;
+}
+
+/// Is memcheck watching, whose own memory is the process's?
+inline bool under_valgrind() {
+    const char* preloaded = std::getenv("LD_PRELOAD");
+    return preloaded != nullptr && std::strstr(preloaded, "vgpreload") != nullptr;
 }
 
 /// What of the process is in memory.
