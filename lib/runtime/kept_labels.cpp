@@ -3,8 +3,11 @@
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
+#include "lasting_memory.hpp"
 #include "recorder.hpp"
+#include "sites.hpp"
 
 namespace coroscope::runtime {
 namespace {
@@ -24,16 +27,18 @@ struct label_slot {
     std::atomic<std::uint32_t> session{0};
     kept_label label{};
 };
-constinit label_slot slots[label_slots];
+// Made for the first session that overwrites: no others need its megabyte, and a library of two or more is placed otherwise
+// by the kernel, which costs programs that record nothing 3 % of their time (docs/decisions/0023-making-memory.md).
+constinit std::atomic<label_slot*> slots{nullptr};
 
 // A thread's number begins at 1, and no serial has all its bits set beside a thread's.
 std::uint64_t key_of(std::uint64_t mark, std::uint32_t serial) noexcept {
     return std::uint64_t{trace::mark_thread(mark)} << 32 | serial;
 }
 
-label_slot& slot_near(std::uint64_t key, std::size_t probe) noexcept {
+label_slot& slot_near(label_slot* table, std::uint64_t key, std::size_t probe) noexcept {
     const std::uint64_t spread = key * 0x9e37'79b9'7f4a'7c15U >> 40;
-    return slots[(spread + probe) % label_slots];
+    return table[(spread + probe) % label_slots];
 }
 
 // Whoever has made a slot its own by that, and no one else, may touch what is in it.
@@ -44,8 +49,10 @@ bool claim(label_slot& slot, std::uint64_t expected) noexcept {
 }
 
 void put_label(std::uint64_t key, std::uint32_t session, const kept_label& label) noexcept {
+    label_slot* const table = slots.load(std::memory_order_acquire);  // pairs with prepare_labels()
+    if (table == nullptr) return;
     for (std::size_t probe = 0; probe < probes; ++probe) {
-        label_slot& slot = slot_near(key, probe);
+        label_slot& slot = slot_near(table, key, probe);
         if (!claim(slot, free_slot)) continue;
         slot.session.store(session, std::memory_order_relaxed);
         slot.label = label;
@@ -55,8 +62,10 @@ void put_label(std::uint64_t key, std::uint32_t session, const kept_label& label
 }
 
 bool take_label(std::uint64_t key, std::uint32_t session, kept_label& label) noexcept {
+    label_slot* const table = slots.load(std::memory_order_acquire);  // pairs with prepare_labels()
+    if (table == nullptr) return false;
     for (std::size_t probe = 0; probe < probes; ++probe) {
-        label_slot& slot = slot_near(key, probe);
+        label_slot& slot = slot_near(table, key, probe);
         if (!claim(slot, key)) continue;
         const bool found = slot.session.load(std::memory_order_relaxed) == session;
         if (found) label = slot.label;
@@ -91,8 +100,17 @@ void repeat_label(const detail::range_start& range, const detail::scope_start& b
         write_text(begun.ticks, record_kind::label, range.label, kept.text, kept.size);
 }
 
-void forget_labels() noexcept {
-    for (label_slot& slot : slots) {
+void prepare_labels() noexcept {
+    label_slot* const table = slots.load(std::memory_order_relaxed);
+    if (table == nullptr) {
+        const std::lock_guard lock(sites_mutex());
+        // Zeroes are free slots.
+        void* memory = take_lasting(label_slots * sizeof(label_slot));
+        slots.store(static_cast<label_slot*>(memory), std::memory_order_release);
+        return;
+    }
+    for (std::size_t at = 0; at < label_slots; ++at) {
+        label_slot& slot = table[at];
         const std::uint64_t key =
             slot.key.load(std::memory_order_acquire);  // pairs with keep_label()
         if (key == free_slot || key == being_filled) continue;

@@ -23,7 +23,8 @@ void keep_label(const detail::range_start& range, const char* label, std::size_t
 /// The range, which began with that, ends: writes its label once more, so that it stands in one chunk with its end.
 void repeat_label(const detail::range_start& range, const detail::scope_start& begun) noexcept;
 
-/// Lets those of ranges go whose session is over.
-void forget_labels() noexcept;
+/// Before a session that overwrites: makes the table, where there is none, or lets labels of ranges go whose session is
+/// over. Without memory for it no label is kept. One call at a time.
+void prepare_labels() noexcept;
 
 }  // namespace coroscope::runtime

@@ -2,6 +2,8 @@
 
 // What one session does: whom it records, when it is refused, how it ends.
 
+#include <link.h>
+
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -16,6 +18,7 @@
 
 #include "../support/scratch_file.hpp"
 #include "session_support.hpp"
+#include "support/build.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
@@ -323,6 +326,21 @@ TEST_SUITE("session") {
         CHECK(trace.await_cost_ns > trace.scope_cost_ns / 4);
         CHECK(trace.await_cost_ns < 50'000);
         for (const analysis::site_info& site : trace.sites) CHECK_FALSE(site.label.empty());
+    }
+
+    TEST_CASE("the library takes less than two megabytes of a program's addresses") {
+        std::size_t bytes = 0;
+        ::dl_iterate_phdr(
+            [](dl_phdr_info* of, std::size_t, void* found) {
+                if (std::strstr(of->dlpi_name, "libcoroscope.so") == nullptr) return 0;
+                for (int at = 0; at < of->dlpi_phnum; ++at)
+                    if (of->dlpi_phdr[at].p_type == PT_LOAD)
+                        *static_cast<std::size_t*>(found) =
+                            of->dlpi_phdr[at].p_vaddr + of->dlpi_phdr[at].p_memsz;
+                return 0;
+            },
+            &bytes);
+        if (!sanitized) CHECK(bytes < (std::size_t{2} << 20));  // static: 0
     }
 
     TEST_CASE("a scope's time is CLOCK_MONOTONIC's, within 1 % over 50 ms") {
