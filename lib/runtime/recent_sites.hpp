@@ -32,7 +32,7 @@ public:
 
     /// All of them: what stands at an address may be another library's by now.
     static void forget() noexcept {
-        for (std::atomic<std::uint64_t>& each : kept_) each.store(0, std::memory_order_relaxed);
+        for (std::atomic<std::uint64_t>& each : kept) each.store(0, std::memory_order_relaxed);
     }
 
 private:
@@ -40,10 +40,10 @@ private:
 
     [[gnu::always_inline]] static std::atomic<std::uint64_t>&
     slot_of(const void* location) noexcept {
-        return kept_[reinterpret_cast<std::uintptr_t>(location) / sizeof(void*) % slots];
+        return kept[reinterpret_cast<std::uintptr_t>(location) / sizeof(void*) % slots];
     }
 
-    static constinit inline std::atomic<std::uint64_t> kept_[slots]{};
+    static constinit inline std::atomic<std::uint64_t> kept[slots]{};
 };
 
 }  // namespace coroscope::runtime

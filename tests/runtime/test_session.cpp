@@ -314,7 +314,7 @@ TEST_SUITE("session") {
         profile session{{.limit_bytes = 8192, .chunk_bytes = 4096}};
         CHECK(session.status().state == session_state::refused);
         CHECK(session.status().error_number == EINVAL);
-        profile smallest{{.limit_bytes = 3 * 4096, .chunk_bytes = 4096}};
+        profile smallest{{.limit_bytes = std::size_t{3} * 4096, .chunk_bytes = 4096}};
         CHECK(smallest.status().state == session_state::recording);
     }
 
@@ -362,7 +362,7 @@ TEST_SUITE("session") {
     }
 
     TEST_CASE("a label longer than a chunk is lost and counted, and hurts nothing behind it") {
-        profile session{{.limit_bytes = 64 * 4096, .chunk_bytes = 4096}};
+        profile session{{.limit_bytes = std::size_t{64} * 4096, .chunk_bytes = 4096}};
         steps(3);
         {
             const record_function range(std::string(5000, 'x'));
