@@ -27,8 +27,8 @@ struct label_slot {
     std::atomic<std::uint32_t> session{0};
     kept_label label{};
 };
-// Made for the first session that overwrites: no others need its megabyte, and a library of two or more is placed otherwise
-// by the kernel, which costs programs that record nothing 3 % of their time (docs/decisions/0023-making-memory.md).
+// Made for the first session that overwrites: others don't need its megabyte, and a library of two or more costs programs
+// that record nothing (docs/decisions/0023-making-memory.md).
 constinit std::atomic<label_slot*> slots{nullptr};
 
 // A thread's number begins at 1, and no serial has all its bits set beside a thread's.

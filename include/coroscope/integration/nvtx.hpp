@@ -8,7 +8,7 @@
 // A scope on the stack is pushed and popped. What may end on another thread (a range, a scope in a coroutine's frame)
 // is started and ended. The text is the scope's name; ", seq = N" where it has a place in a sequence; with
 // record_shapes also ", op_id = N", ", sizes = [[2, 3], []]" and ", input_op_ids = [(1,0), (0,-1)]": for each input
-// the operation that gave it as an output, and as which one; (0,-1) is unknown, and so is what 65,536 other outputs have
+// the operation that gave it as an output, and as which one; (0,-1) is unknown, as may be what 65,536 other outputs have
 // followed.
 //
 // A range has its site's category, a colour that follows from that (else from its name), and the task's id as payload.
