@@ -57,18 +57,18 @@ def include():
     return row("include", ours, "ms", floor, note=f"empty file {empty:.0f} ms")
 
 
-def functions(scope):
+def functions(scope, count):
     lines = ["#include <coroscope/macro.hpp>", "void work(int);"]
-    for number in range(FUNCTIONS):
+    for number in range(count):
         body = f'COROSCOPE("function {number}"); ' if scope else ""
         lines.append(f"void function_{number}(int value) {{ {body}work(value); work({number}); }}")
     return "\n".join(lines) + "\n"
 
 
-def with_and_without(folder):
-    """(source, object) of the thousand functions with and without a scope."""
+def with_and_without(folder, count):
+    """(source, object) of `count` functions with and without a scope."""
     for name, scope in ("with", True), ("without", False):
-        yield write(folder, f"{name}.cpp", functions(scope)), pathlib.Path(folder, f"{name}.o")
+        yield write(folder, f"{name}.cpp", functions(scope, count)), pathlib.Path(folder, f"{name}.o")
 
 
 def compile_per_scope():
@@ -76,21 +76,26 @@ def compile_per_scope():
         ours, floor = medians(
             COMPILE_ROUNDS,
             *(lambda source=source, output=output: compile_ms(source, "-O2", "-c", "-o", output)
-              for source, output in with_and_without(folder)))
+              for source, output in with_and_without(folder, FUNCTIONS)))
     return row("compile.ms_per_scope", (ours - floor) / FUNCTIONS, "ms",
                note=f"a function without: {floor / FUNCTIONS:.2f} ms")
 
 
-def code_per_scope():
+def bytes_per_scope(compiler, count):
+    """(code, unwind tables) that a scope adds to a function, of `count` of them."""
     with tempfile.TemporaryDirectory() as folder:
-        ours, plain = (object_code.sections(object_code.compile_object(CXX, source, output, "-O2"))
-                       for source, output in with_and_without(folder))
+        ours, plain = (object_code.sections(object_code.compile_object(compiler, source, output, "-O2"))
+                       for source, output in with_and_without(folder, count))
 
     def per_scope(*names):
-        return sum(ours.get(each, 0) - plain.get(each, 0) for each in names) / FUNCTIONS
+        return sum(ours.get(each, 0) - plain.get(each, 0) for each in names) / count
 
-    return row("code.bytes_per_scope", per_scope(".text"), "B",
-               note=f"unwind tables {per_scope('.gcc_except_table', '.eh_frame'):.0f} B")
+    return per_scope(".text"), per_scope(".gcc_except_table", ".eh_frame")
+
+
+def code_per_scope():
+    code, tables = bytes_per_scope(CXX, FUNCTIONS)
+    return row("code.bytes_per_scope", code, "B", note=f"unwind tables {tables:.0f} B")
 
 
 def disassembly(folder, option):

@@ -65,7 +65,7 @@ public:
     }
 
     decltype(auto) await_resume() {
-        if (start_.ticks != 0) detail::record_await(*label_, start_);
+        if (detail::was_begun(start_)) detail::record_await(*label_, start_);
         return detail::resume_value(slot_.awaiter());
     }
 
@@ -112,8 +112,7 @@ public:
     await_label(const await_label&) = delete;
     await_label& operator=(const await_label&) = delete;
     ~await_label() {
-        if (start_.ticks != 0) [[unlikely]]
-            detail::end_scope(*site_, &start_);
+        if (detail::hardly_ever(detail::was_begun(start_))) detail::end_scope(*site_, &start_);
     }
 
     void begin() noexcept { detail::begin_scope(start_, *site_); }

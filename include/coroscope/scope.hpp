@@ -17,9 +17,23 @@ namespace coroscope::detail {
 /// What a scope remembers of its start. Deliberately without initialisers: an inactive scope writes
 /// one word.
 struct scope_start {
-    std::uint64_t ticks;  ///< 0: nothing was recording when the scope began
+    std::uint64_t ticks;  ///< below unbegun_ticks: nothing was recording when the scope began
     std::uint64_t mark;   ///< task and thread of the start; of an observed scope its observation
 };
+
+/// Below it is no clock's value but what the gate was: it is in a register already, and zero would be four bytes of
+/// code more per scope.
+inline constexpr std::uint64_t unbegun_ticks = gate_live + 1;
+
+/// Is there anything to do at its end?
+[[gnu::always_inline]] inline bool was_begun(const scope_start& start) noexcept {
+    return start.ticks >= unbegun_ticks;
+}
+
+/// `condition`, for the compiler to expect so rarely that it spends no padding on where the code for it begins.
+[[gnu::always_inline]] constexpr bool hardly_ever(bool condition) noexcept {
+    return __builtin_expect_with_probability(condition, false, 0.999999);
+}
 
 /// The ticks of a scope that observers see: no clock shows them, and no duration from them is short, so that the
 /// end goes the slow way.
@@ -34,8 +48,8 @@ inline constexpr std::uint64_t observed_ticks = std::uint64_t{1} << 63;
 COROSCOPE_API COROSCOPE_NO_PLT void end_scope(site& where, const scope_start* start) noexcept;
 
 /// Begins a scope the careful way: an unregistered thread, a machine without a usable counter, or a scope
-/// that somebody observes.
-[[gnu::cold]] COROSCOPE_API void begin_scope_slow(scope_start* start, site& where) noexcept;
+/// that somebody observes. Not declared cold: calls of it would be put elsewhere, with longer jumps there and back.
+COROSCOPE_API void begin_scope_slow(scope_start* start, site& where) noexcept;
 
 /// The same, with values that observers may ask for.
 COROSCOPE_API void begin_scope_slow(scope_start* start, site& where,
@@ -47,8 +61,8 @@ COROSCOPE_API void begin_unobserved(scope_start* start) noexcept;
 template <class Slow>
 COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start, const Slow& begin_slow) noexcept {
     const std::int32_t gate = load_gate();
-    if (!wants_scopes(gate)) [[likely]] {
-        start.ticks = 0;
+    if (!hardly_ever(wants_scopes(gate))) {
+        start.ticks = static_cast<std::uint32_t>(gate);
     } else if (gate <= gate_live) [[unlikely]] {  // negative: the same comparison, read with sign
         begin_slow(&start);
     } else {
@@ -74,8 +88,7 @@ template <bool Enabled, site& Site>
 struct selected_scope {
     begun_scope start{Site};
     [[gnu::always_inline]] ~selected_scope() {
-        if (start.ticks != 0) [[unlikely]]
-            end_scope(Site, &start);
+        if (hardly_ever(was_begun(start))) end_scope(Site, &start);
     }
 };
 

@@ -45,9 +45,9 @@ struct site {
     // Set when the runtime registers the site. Before, no duration is below the limit, so that the
     // recorder's range check sends the first record of a site the slow way.
     std::uint64_t tag = 0;             ///< of a scope record of this site, all but its duration
-    std::uint32_t duration_limit = 0;  ///< ticks that fit the short record; 0: not registered
+    std::uint64_t duration_limit = 0;  ///< ticks that fit the short record; 0: not registered
 
-    static constexpr std::uint32_t registered_limit = 1U << 27;
+    static constexpr std::uint64_t registered_limit = 1U << 27;
 };
 
 }  // namespace coroscope

@@ -59,9 +59,17 @@ bool in_slice() noexcept {
     return this_thread.frame != nullptr && this_thread.frame->task == task_of(this_thread.mark);
 }
 
-// Acquire, because the tag is read after it; free on x86.
-[[gnu::always_inline]] inline std::uint64_t load_limit_of(const site& where) noexcept {
-    return __atomic_load_n(&where.duration_limit, __ATOMIC_ACQUIRE);  // pairs with its registration
+// Is the duration a short record's, and the site registered? The tag is read after it: that the processor keeps their
+// order is free on x86, where a plain load is what the compiler can compare with at once.
+[[gnu::always_inline]] inline bool fits(const site& where, std::uint64_t duration) noexcept {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    if (duration >= where.duration_limit) [[unlikely]]
+        return false;
+    __atomic_signal_fence(__ATOMIC_ACQUIRE);  // pairs with the site's registration
+    return true;
+#else
+    return duration < __atomic_load_n(&where.duration_limit, __ATOMIC_ACQUIRE);
+#endif
 }
 
 // After that. Outside the sanitizer a plain load, which the compiler can fold into what is made of it.
@@ -216,7 +224,7 @@ void end_scope(site& where, const scope_start* start) noexcept {
     const std::uint64_t begin = start->ticks;
     const std::uint64_t duration = counter_ticks() - begin;
     // One test for a duration that does not fit and for a site that has no id yet.
-    if (duration >= load_limit_of(where)) [[unlikely]]
+    if (!fits(where, duration)) [[unlikely]]
         return end_scope_slow(where, start, duration);
     if (reinterpret_cast<std::uintptr_t>(start) - this_thread.stack_low >= this_thread.stack_bytes)
         [[unlikely]]

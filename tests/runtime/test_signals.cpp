@@ -205,7 +205,7 @@ TEST_SUITE("signals") {
         const std::uint64_t done = work_in_storm(step);
         const analysis::trace trace = load(session.stop());
         check_only_handlers_lost(trace, done);
-        CHECK(trace.health.dropped_newest < wanted_signals / 10);
+        CHECK(count(trace, "in a handler") > 0);
         for (const std::string& digits : steps_by_thread(trace)) CHECK(is_whole_sequence(digits));
     }
 

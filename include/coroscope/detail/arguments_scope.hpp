@@ -57,7 +57,7 @@ struct arguments_start : scope_start {
         begin_scope(*this, [&](scope_start* slow) noexcept {
             begin_with_arguments(slow, where, arguments...);
         });
-        if (ticks != 0 && arguments_wanted() != 0) [[unlikely]]
+        if (was_begun(*this) && arguments_wanted() != 0) [[unlikely]]
             capture_arguments(where, *this, arguments...);
     }
     arguments_start() noexcept : scope_start{0, 0} {}
@@ -77,8 +77,7 @@ public:
     [[gnu::always_inline]] explicit arguments_scope(const Arguments&... arguments) noexcept
         : start_(Site, arguments...) {}
     [[gnu::always_inline]] ~arguments_scope() {
-        if (start_.ticks != 0) [[unlikely]]
-            end_scope(Site, &start_);
+        if (hardly_ever(was_begun(start_))) end_scope(Site, &start_);
     }
 
 private:
