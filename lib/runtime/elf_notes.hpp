@@ -8,6 +8,7 @@
 #include <link.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace coroscope::runtime {
@@ -21,7 +22,9 @@ void each_note(const dl_phdr_info& module, const char* name, std::uint32_t type,
     for (int at = 0; at < module.dlpi_phnum; ++at) {
         const ElfW(Phdr)& segment = module.dlpi_phdr[at];
         if (segment.p_type != PT_NOTE) continue;
-        const char* notes = reinterpret_cast<const char*>(module.dlpi_addr + segment.p_vaddr);
+        const std::uintptr_t place = module.dlpi_addr + segment.p_vaddr;
+        const char* notes =
+            reinterpret_cast<const char*>(place);  // NOLINT(performance-no-int-to-ptr)
         for (std::size_t left = segment.p_filesz; left >= sizeof(ElfW(Nhdr));) {
             ElfW(Nhdr) note;
             std::memcpy(&note, notes, sizeof note);

@@ -41,7 +41,7 @@ protected:
     ~tracked_handler() = default;
 
 public:
-    operation_state state_;  ///< read by the runtime only
+    operation_state state;  ///< read by the runtime only
 };
 
 /// Around the completion of one operation: constructed when it completes or is destroyed. The short way is that of an
@@ -50,11 +50,11 @@ class completion {
 public:
     // Where nothing is active only the stage is touched.
     explicit completion(const tracked_handler& handler) noexcept {
-        const purpose& whose = handler.state_.whose;
+        const purpose& whose = handler.state.whose;
         if (whose.is(purpose_step | purpose_back))
-            take_plain(handler.state_);
+            take_plain(handler.state);
         else if (whose.which != 0 || is_active())
-            take(handler.state_);
+            take(handler.state);
     }
     ~completion() {
         if (stage_ != stage::absent) drop();
@@ -113,11 +113,11 @@ private:
     stage stage_ = stage::absent;
     bool handles_;  ///< a task runs its handler. From here on set by take()
     union {
-        frame frame_;
+        frame frame_;  // NOLINT(readability-identifier-naming): private as the union is
     };
     std::uint64_t carried_;  ///< what an operation that is awaited carries (counted)
     union {
-        tracked_task handler_;  ///< where handles_
+        tracked_task handler_;  ///< where handles_. NOLINT(readability-identifier-naming)
     };
     std::uint64_t carried_before_;  ///< of the thread, where carried_ has attributes
 };
@@ -132,15 +132,14 @@ COROSCOPE_API void reactor_operation(operation_state& performed) noexcept;
 template <class Context>
 void creation(Context&, tracked_handler& handler, const char* type, const void*, std::uintmax_t,
               const char* operation) noexcept {
-    if (is_active()) create_operation(handler.state_, type, operation);
+    if (is_active()) create_operation(handler.state, type, operation);
 }
 
 /// The reactor tried an operation. One that would have blocked stays with the reactor and is tried again.
 template <class Error, class... Results>
 void reactor_performed(tracked_handler& handler, const char*, const Error& error,
                        const Results&...) noexcept {
-    if (handler.state_.whose.which != 0 && error.value() != EAGAIN)
-        reactor_operation(handler.state_);
+    if (handler.state.whose.which != 0 && error.value() != EAGAIN) reactor_operation(handler.state);
 }
 
 }  // namespace coroscope::asio
