@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include <coroscope/detail/device_recorder.hpp>
 
@@ -57,13 +58,19 @@ std::string_view without_version(std::string_view name) noexcept {
 
 void activity_names::release::operator()(char* text) const noexcept { std::free(text); }
 
-bool activity_names::keep(known_kernel& place, std::string_view mangled,
-                          std::uint32_t site) noexcept {
+bool activity_names::keep(known_kernel& place, std::string_view mangled, name as) const noexcept {
     place.mangled.reset(static_cast<char*>(std::malloc(mangled.size() + 1)));
     if (place.mangled == nullptr) return false;
     *std::copy(mangled.begin(), mangled.end(), place.mangled.get()) = '\0';
-    place.site = site;
+    place.site = as.site;
+    place.cut = as.cut;
+    place.told_in = session_;
     return true;
+}
+
+activity_names::name activity_names::tell(known_kernel& kernel) const noexcept {
+    const bool told = std::exchange(kernel.told_in, session_) == session_;
+    return {kernel.site, kernel.cut && !told};
 }
 
 activity_names::name activity_names::of_kernel(const char* mangled) noexcept {
@@ -76,15 +83,15 @@ activity_names::name activity_names::of_kernel(const char* mangled) noexcept {
         if (place.mangled == nullptr)
             free_place = &place;
         else if (raw == place.mangled.get())
-            return {place.site, false};
+            return tell(place);
     }
     int status = 0;
     const std::unique_ptr<char, release> plain(
         abi::__cxa_demangle(mangled, nullptr, nullptr, &status));
     const std::string_view text = plain == nullptr ? raw : std::string_view(plain.get());
-    const std::uint32_t site = site_of(text);
-    if (free_place != nullptr) keep(*free_place, raw, site);
-    return {site, text.size() > trace::payload_limit};
+    const name found{site_of(text), text.size() > trace::payload_limit};
+    if (free_place != nullptr) keep(*free_place, raw, found);
+    return found;
 }
 
 std::uint32_t activity_names::of_call(const cupti_functions& cupti, CUpti_CallbackDomain domain,

@@ -17,8 +17,11 @@ class activity_names {
 public:
     struct name {
         std::uint32_t site = 0;
-        bool cut = false;  ///< too long for a site, and seen for the first time
+        bool cut = false;  ///< too long for a site, and not told of in this session
     };
+
+    /// A session begins.
+    void begin() noexcept { ++session_; }
 
     /// A kernel's, by the name in its record; null: unknown. One that cannot be demangled stays as it is.
     name of_kernel(const char* mangled) noexcept;
@@ -44,9 +47,13 @@ private:
     struct known_kernel {
         std::unique_ptr<char, release> mangled;
         std::uint32_t site = 0;
+        std::uint32_t told_in = 0;  ///< session that knows that it was cut
+        bool cut = false;
     };
-    static bool keep(known_kernel& place, std::string_view mangled, std::uint32_t site) noexcept;
+    name tell(known_kernel& kernel) const noexcept;
+    bool keep(known_kernel& place, std::string_view mangled, name as) const noexcept;
 
+    std::uint32_t session_ = 0;
     known_kernel kernels_[kernel_places];
     std::uint32_t calls_[2][call_places] = {};
 };

@@ -81,12 +81,13 @@ struct activity_reader::activity {
 };
 
 void activity_reader::begin(const cupti_functions& cupti, const clock_line& clock,
-                            const call_moments* moments, std::uint32_t session,
+                            const call_moments* moments, std::uint32_t period,
                             std::uint64_t start_ticks) noexcept {
     cupti_ = &cupti;
     clock_ = clock;
     moments_ = moments;
-    session_ = session;
+    collected_.begin(period);
+    names_.begin();
     start_ticks_ = start_ticks;
     work_ = {};
     tasks_.forget();
@@ -95,12 +96,12 @@ void activity_reader::begin(const cupti_functions& cupti, const clock_line& cloc
 
 std::uint64_t activity_reader::read(std::uint8_t* buffer, std::size_t bytes,
                                     device_delivery& to) noexcept {
-    incomplete_ = 0;
+    lost_ = 0;
     devices_.tell_names(to);
     CUpti_Activity* record = nullptr;
     while (bytes != 0 && cupti_->next_record(buffer, bytes, &record) == CUPTI_SUCCESS)
         read_one(*record, to);
-    return incomplete_;
+    return lost_;
 }
 
 void activity_reader::read_one(const CUpti_Activity& record, device_delivery& to) noexcept {
@@ -108,7 +109,8 @@ void activity_reader::read_one(const CUpti_Activity& record, device_delivery& to
         case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
             const auto& told = as<CUpti_ActivityExternalCorrelation>(record);
             if (told.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
-                tasks_.announce(told.correlationId, task_of_external(session_, told.externalId));
+                tasks_.announce(told.correlationId, task_of_external(told.externalId),
+                                period_of_external(told.externalId));
             return;
         }
         case CUPTI_ACTIVITY_KIND_RUNTIME:
@@ -152,18 +154,27 @@ void activity_reader::read_name(const CUpti_Activity& record, device_delivery& t
     if (told.objectKind == CUPTI_ACTIVITY_OBJECT_DEVICE) devices_.name(of.deviceId, told.name, to);
 }
 
+std::uint64_t activity_reader::task_of(const activity& what, std::uint64_t start,
+                                       std::uint64_t end) noexcept {
+    if (what.correlation == 0) return 0;
+    return what.is_call() ? tasks_.of_call(what.correlation, start, end, collected_)
+                          : tasks_.of_activity(what.correlation, start, collected_);
+}
+
 void activity_reader::write(const activity& what, device_delivery& to) noexcept {
     if (what.start_ns == 0 || what.end_ns < what.start_ns) {
-        ++incomplete_;
+        ++lost_;
         return;
     }
     const std::uint64_t start = clock_.ticks_at(what.start_ns);
     trace::device_body body = what.body;
     body.end_ticks = clock_.ticks_at(what.end_ns);
-    body.task = what.correlation == 0 ? 0
-                : what.is_call()      ? tasks_.of_call(what.correlation, start, body.end_ticks)
-                                      : tasks_.of_activity(what.correlation, start);
-    if (body.end_ticks < start_ticks_) return;
+    body.task = task_of(what, start, body.end_ticks);
+    if (body.end_ticks < start_ticks_ || !collected_.includes(start)) return;
+    if (collected_.is_paused()) {
+        ++lost_;
+        return;
+    }
     if (what.is_work()) {
         ++work_.activities;
         work_.device_time_ns += what.end_ns - what.start_ns;

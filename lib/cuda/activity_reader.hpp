@@ -13,30 +13,42 @@
 #include "call_moments.hpp"
 #include "call_tasks.hpp"
 #include "clock_line.hpp"
+#include "collected_periods.hpp"
 #include "cupti_library.hpp"
 #include "device_table.hpp"
 
 namespace coroscope::cuda {
 
-/// The id that tells CUPTI of a task: it names the session, too, so that what an earlier one left behind is nobody's.
-inline constexpr unsigned external_task_bits = 44;
-constexpr std::uint64_t external_id(std::uint32_t session, std::uint64_t task) noexcept {
-    return task == 0 ? 0 : std::uint64_t{session} << external_task_bits | task;
+/// The id that tells CUPTI of a task: it names the period of collection, too, so that what an earlier one left behind is
+/// nobody's.
+inline constexpr unsigned external_task_bits = 64 - collected_periods::number_bits;
+constexpr std::uint64_t external_id(std::uint32_t period, std::uint64_t task) noexcept {
+    return task == 0 ? 0 : std::uint64_t{period} << external_task_bits | task;
 }
-constexpr std::uint64_t task_of_external(std::uint32_t session, std::uint64_t id) noexcept {
-    const std::uint64_t task = id & ((std::uint64_t{1} << external_task_bits) - 1);
-    return id == external_id(session, task) ? task : 0;
+constexpr std::uint32_t period_of_external(std::uint64_t id) noexcept {
+    return static_cast<std::uint32_t>(id >> external_task_bits);
+}
+constexpr std::uint64_t task_of_external(std::uint64_t id) noexcept {
+    return id & ((std::uint64_t{1} << external_task_bits) - 1);
 }
 
 class activity_reader {
 public:
-    /// What is read from now on is of this session, whose ids have that number: what ended before it began is left out.
+    /// What is read from now on is of a session, whose ids have that number: what ended before it began is left out.
     /// `moments`: when calls began on the session's clock, where CUPTI's records have another one; else null.
     void begin(const cupti_functions& cupti, const clock_line& clock, const call_moments* moments,
-               std::uint32_t session, std::uint64_t start_ticks) noexcept;
+               std::uint32_t period, std::uint64_t start_ticks) noexcept;
 
-    /// Writes what the buffer holds. Returns the number of records that are not whole: their work was still in
-    /// flight, or CUPTI could not time it.
+    /// What begins from here on is left out; and no more, with ids of that number.
+    void pause(std::uint64_t ticks) noexcept { collected_.pause(ticks); }
+    void resume(std::uint64_t ticks, std::uint32_t period) noexcept {
+        collected_.resume(ticks, period);
+    }
+
+    bool is_paused() const noexcept { return collected_.is_paused(); }
+
+    /// Writes what the buffer holds. Returns the number of records that are lost: their work was still in flight, at
+    /// the end or when collection was switched off, or CUPTI could not time it.
     std::uint64_t read(std::uint8_t* buffer, std::size_t bytes,
                        detail::device_delivery& to) noexcept;
 
@@ -46,6 +58,7 @@ public:
 private:
     struct activity;
     void read_one(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
+    std::uint64_t task_of(const activity& what, std::uint64_t start, std::uint64_t end) noexcept;
     void write(const activity& what, detail::device_delivery& to) noexcept;
     void write_call(const CUpti_Activity& record, detail::device_delivery& to) noexcept;
     void mend_clock(std::uint32_t correlation, std::uint64_t start_ns) noexcept;
@@ -63,9 +76,9 @@ private:
     const cupti_functions* cupti_ = nullptr;
     clock_line clock_;
     const call_moments* moments_ = nullptr;
-    std::uint32_t session_ = 0;
+    collected_periods collected_;
     std::uint64_t start_ticks_ = 0;
-    std::uint64_t incomplete_ = 0;
+    std::uint64_t lost_ = 0;
     recorded_work work_;
     call_tasks tasks_;
     activity_names names_;

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <iterator>
 #include <new>
+#include <utility>
 
 #include "cupti_streams.hpp"
 
@@ -120,13 +121,14 @@ bool cupti_recorder::start(std::uint64_t start_ticks, device_message& message) n
     }
     if (!subscribe(message)) return false;
     if (set_clock(message)) {
-        const std::uint32_t session = session_.load(std::memory_order_relaxed) + 1;
+        const std::uint32_t period = next_period();
         {
             const std::lock_guard reading(reading_);
             const call_moments* moments = notes_moments_.load() ? &moments_ : nullptr;
-            reader_.begin(*cupti_, record_line_, moments, session, start_ticks);
+            reader_.begin(*cupti_, record_line_, moments, period, start_ticks);
         }
-        session_.store(session, std::memory_order_release);
+        period_.store(period, std::memory_order_release);
+        session_.fetch_add(1, std::memory_order_release);
         taken_before_ = pool_.taken();
         recording_.store(enable_kinds(message), std::memory_order_release);
         if (recording_.load(std::memory_order_relaxed)) return true;
@@ -152,8 +154,6 @@ bool cupti_recorder::set_clock(device_message& message) noexcept {
     record_line_ = clock_;
     if (cupti_->set_thread_id_type != nullptr)
         cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-    if (cupti_->enable_latency != nullptr)
-        cupti_->enable_latency(1);  // when kernels were queued, if it can
     notes_moments_.store(false);
     if (cupti_->register_timestamp != nullptr &&
         cupti_->register_timestamp(timestamp) == CUPTI_SUCCESS)
@@ -211,6 +211,9 @@ bool cupti_recorder::enable_kinds(device_message& message) noexcept {
         else
             refused.add(kinds[at].name, text_of(*cupti_, result));
     }
+    result =
+        cupti_->enable_latency == nullptr ? CUPTI_ERROR_NOT_SUPPORTED : cupti_->enable_latency(1);
+    if (result != CUPTI_SUCCESS) refused.add("when kernels were queued", text_of(*cupti_, result));
     result = events_.begin(*cupti_, subscriber_);
     if (result != CUPTI_SUCCESS) refused.add("events", text_of(*cupti_, result));
     return true;
@@ -229,12 +232,30 @@ void cupti_recorder::flush_at_exit() noexcept {
         cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
-void cupti_recorder::flush() noexcept { cupti_->flush_all(0); }
+std::uint32_t cupti_recorder::next_period() const noexcept {
+    return (period_.load(std::memory_order_relaxed) + 1) & collected_periods::number_mask;
+}
+
+// What is there is delivered before what is delivered counts as lost.
+void cupti_recorder::collect(bool on) noexcept {
+    const std::uint64_t ticks = detail::session_ticks();
+    if (!on) cupti_->flush_all(0);
+    const std::lock_guard reading(reading_);
+    if (!on) return reader_.pause(ticks);
+    const std::uint32_t period = next_period();
+    reader_.resume(ticks, period);
+    period_.store(period, std::memory_order_release);
+    read_kept();
+}
 
 void cupti_recorder::stop() noexcept {
     recording_.store(false, std::memory_order_relaxed);
     disable_kinds();
     cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    {
+        const std::lock_guard reading(reading_);
+        read_kept();
+    }
     count_missing();
     cupti_->unsubscribe(subscriber_);
 }
@@ -262,7 +283,7 @@ void cupti_recorder::collect_dropped() noexcept {
 }
 
 void cupti_recorder::follow(std::uint64_t task) noexcept {
-    const std::uint64_t id = external_id(session_.load(std::memory_order_acquire), task);
+    const std::uint64_t id = external_id(period_.load(std::memory_order_acquire), task);
     if (here.pushed == id || here.delivering) return;
     if (here.pushed != 0) cupti_->pop_id(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, nullptr);
     const bool pushed =
@@ -277,19 +298,33 @@ void cupti_recorder::request(std::uint8_t** buffer, std::size_t* bytes) noexcept
     *bytes = *buffer == nullptr ? 0 : buffer_pool::buffer_bytes;
 }
 
-void cupti_recorder::complete(std::uint8_t* buffer, std::size_t bytes) noexcept {
-    const bool outer = here.delivering;
-    here.delivering = true;
+bool cupti_recorder::keep(std::uint8_t* buffer, std::size_t bytes) noexcept {
+    if (!reader_.is_paused() || kept_count_ == most_kept) return false;
+    kept_[kept_count_++] = {buffer, bytes};
+    return true;
+}
+
+void cupti_recorder::read(std::uint8_t* buffer, std::size_t bytes) noexcept {
+    const bool outer = std::exchange(here.delivering, true);
     {
-        const std::lock_guard reading(reading_);
         device_delivery to;
         if (to.open())
             dropped_.fetch_add(reader_.read(buffer, std::min(bytes, buffer_pool::buffer_bytes), to),
                                std::memory_order_relaxed);
     }
-    collect_dropped();
     here.delivering = outer;
     pool_.give_back(buffer);
+}
+
+void cupti_recorder::read_kept() noexcept {
+    for (std::size_t at = 0; at < kept_count_; ++at) read(kept_[at].buffer, kept_[at].bytes);
+    kept_count_ = 0;
+}
+
+void cupti_recorder::complete(std::uint8_t* buffer, std::size_t bytes) noexcept {
+    const std::lock_guard reading(reading_);
+    if (!keep(buffer, bytes)) read(buffer, bytes);
+    collect_dropped();
 }
 
 // The runtime's calls make calls of the driver, which are told of, too.
@@ -306,7 +341,9 @@ void cupti_recorder::called(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
     events_.called(domain, cbid, data, inner);
 }
 
+// In a forked child the lock may be held by a thread that is not there.
 recorded_work cupti_recorder::work() noexcept {
+    if (process_ != 0 && process_ != ::getpid()) return {};
     const std::lock_guard reading(reading_);
     return reader_.work();
 }
@@ -327,7 +364,7 @@ const detail::device_recorder cuda_recorder{
     [](std::uint64_t start_ticks, device_message& message) noexcept {
         return the_recorder().start(start_ticks, message);
     },
-    []() noexcept { the_recorder().flush(); },
+    [](bool on) noexcept { the_recorder().collect(on); },
     []() noexcept { the_recorder().stop(); },
     [](std::uint64_t task) noexcept { the_recorder().follow(task); },
     identify_stream,

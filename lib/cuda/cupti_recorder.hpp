@@ -6,9 +6,10 @@
 //
 //   a call of CUDA's that is followed ──► event_follower
 //   start ── subscribe, enable ──►  buffer_requested ◄── CUPTI ──► buffer_completed ──► activity_reader ──► session
+//   collection goes off ── flush, leave out what begins; on ── ids of another number
 //   stop ── disable, flush (forced), count what is missing, unsubscribe
 //
-// Threads: start, flush and stop one at a time; follow by any thread, for itself; CUPTI calls the rest whenever it
+// Threads: start, collect and stop one at a time; follow by any thread, for itself; CUPTI calls the rest whenever it
 // likes, also after a stop. Nothing waits for a device.
 
 #include <atomic>
@@ -24,7 +25,7 @@ namespace coroscope::cuda {
 class cupti_recorder {
 public:
     bool start(std::uint64_t start_ticks, detail::device_message& message) noexcept;
-    void flush() noexcept;
+    void collect(bool on) noexcept;
     void stop() noexcept;
     void follow(std::uint64_t task) noexcept;
 
@@ -50,6 +51,10 @@ private:
     bool read_clock(detail::device_message& message) noexcept;
     bool enable_kinds(detail::device_message& message) noexcept;
     void disable_kinds() noexcept;
+    std::uint32_t next_period() const noexcept;
+    bool keep(std::uint8_t* buffer, std::size_t bytes) noexcept;
+    void read(std::uint8_t* buffer, std::size_t bytes) noexcept;
+    void read_kept() noexcept;
     bool fail(detail::device_message& message, const char* what, CUptiResult result) noexcept;
     void count_missing() noexcept;
     void collect_dropped() noexcept;
@@ -63,6 +68,7 @@ private:
     std::uint32_t taken_before_ = 0;  ///< buffers that earlier sessions never got back
     int process_ = 0;                 ///< that uses CUPTI; 0: none does
     std::atomic<std::uint32_t> session_{0};
+    std::atomic<std::uint32_t> period_{0};  ///< number in the ids that threads push
     std::atomic<std::uint64_t> dropped_{0};
     std::atomic<bool> recording_{false};
     std::atomic<bool> has_exit_{false};  ///< flush_at_exit() is registered
@@ -70,8 +76,16 @@ private:
     call_moments moments_;
     event_follower events_;
     buffer_pool pool_;
-    std::mutex reading_;  ///< guards the reader
+    // Buffers that came back while collection was off: what began before stands in the first of them.
+    struct kept_buffer {
+        std::uint8_t* buffer;
+        std::size_t bytes;
+    };
+    static constexpr std::size_t most_kept = 8;
+    std::mutex reading_;  ///< guards what follows
     activity_reader reader_;
+    kept_buffer kept_[most_kept] = {};
+    std::size_t kept_count_ = 0;
 };
 
 /// The process's. It is never destroyed: CUPTI calls back until the very end.

@@ -121,9 +121,9 @@ const char* start_devices(session& owner, const profile_options& options) noexce
     return message.text[0] == '\0' ? "" : keep(records, message);
 }
 
-void flush_devices(const session& owner) noexcept {
+void collect_devices(const session& owner, bool on) noexcept {
     if (owner.devices.load(std::memory_order_relaxed))
-        active.load(std::memory_order_relaxed)->flush();
+        active.load(std::memory_order_relaxed)->collect(on);
 }
 
 void stop_devices(const session& owner) noexcept {

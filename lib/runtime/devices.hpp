@@ -16,8 +16,9 @@ namespace coroscope::runtime {
 /// what is missing: a text that stays, empty where all is well. Under the lock of sessions, as the next two.
 const char* start_devices(session& owner, const profile_options& options) noexcept;
 
-/// Delivers what the devices' recorder has, if this session records them.
-void flush_devices(const session& owner) noexcept;
+/// Collection is switched off, or on again: tells the devices' recorder, if this session records them. Off: before the
+/// session does nothing any more; on: when it does again, and before threads see that.
+void collect_devices(const session& owner, bool on) noexcept;
 
 /// Ends what start_devices() began, while the session is still live.
 void stop_devices(const session& owner) noexcept;

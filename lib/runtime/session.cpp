@@ -278,11 +278,13 @@ void toggle_collection(std::uint32_t generation, bool enabled) noexcept {
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
     if (slot == nullptr || slot->collecting.load(std::memory_order_relaxed) == enabled) return;
-    if (!enabled) flush_devices(*slot);
+    if (!enabled) collect_devices(*slot, false);
     slot->toggles.fetch_add(1, std::memory_order_release);  // pairs with who opens a chunk
     slot->collecting.store(enabled, std::memory_order_seq_cst);
     if (!enabled) return cut_off(generation);
+    collect_devices(*slot, true);
     open_gates(*slot, global_generation().load(std::memory_order_relaxed) == generation);
+    if (slot->devices.load(std::memory_order_relaxed)) follow_current_task();
 }
 
 stop_result stop_session(std::uint32_t generation) noexcept {

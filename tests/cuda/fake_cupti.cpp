@@ -155,6 +155,12 @@ void refuse_clock(CUptiResult answer) {
     if (answer != CUPTI_SUCCESS) self().timestamp = nullptr;
 }
 
+void refuse_queue_times(CUptiResult answer) {
+    const std::lock_guard lock(self().mutex);
+    self().latency_answer = answer;
+    if (answer != CUPTI_SUCCESS) self().latency = false;
+}
+
 id_counts ids() {
     const std::lock_guard lock(self().mutex);
     return self().counts;

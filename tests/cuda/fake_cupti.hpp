@@ -11,7 +11,7 @@
 
 #include <cupti.h>
 
-#define FAKE_CUPTI_API __attribute__((visibility("default")))
+#define COROSCOPE_FAKE_CUPTI_API __attribute__((visibility("default")))
 
 namespace coroscope::test::fake_cupti {
 
@@ -34,58 +34,59 @@ struct launch {
 };
 
 /// A call of cudaLaunchKernel by this thread, and its kernel. Returns the correlation number.
-FAKE_CUPTI_API std::uint32_t call_launch(const launch& what);
+COROSCOPE_FAKE_CUPTI_API std::uint32_t call_launch(const launch& what);
 
 /// By whose function an event is recorded, waited for or destroyed. The runtime's calls the driver's, with its number.
 enum class through { runtime, driver, per_thread_runtime, per_thread_driver };
 
 /// Calls of CUDA's that are about events, by this thread, with CUPTI's callbacks and the record of the call. A stream's
 /// handle is its number. They return the correlation number.
-FAKE_CUPTI_API std::uint32_t call_event_record(const void* event, std::uint32_t stream,
-                                               through by = through::runtime,
-                                               bool external = false);
-FAKE_CUPTI_API std::uint32_t call_stream_wait(std::uint32_t stream, const void* event,
-                                              through by = through::runtime);
-FAKE_CUPTI_API void call_event_destroy(const void* event, through by = through::runtime);
+COROSCOPE_FAKE_CUPTI_API std::uint32_t call_event_record(const void* event, std::uint32_t stream,
+                                                         through by = through::runtime,
+                                                         bool external = false);
+COROSCOPE_FAKE_CUPTI_API std::uint32_t call_stream_wait(std::uint32_t stream, const void* event,
+                                                        through by = through::runtime);
+COROSCOPE_FAKE_CUPTI_API void call_event_destroy(const void* event, through by = through::runtime);
 /// A graph gets a node that records the event.
-FAKE_CUPTI_API void add_to_graph(const void* event, through by = through::driver);
+COROSCOPE_FAKE_CUPTI_API void add_to_graph(const void* event, through by = through::driver);
 
 /// The next call about an event fails, as the program sees it.
-FAKE_CUPTI_API void fail_next_event_call();
+COROSCOPE_FAKE_CUPTI_API void fail_next_event_call();
 
 /// What is done in this stream becomes a graph, or does not any more.
-FAKE_CUPTI_API void capture(std::uint32_t stream, bool on);
+COROSCOPE_FAKE_CUPTI_API void capture(std::uint32_t stream, bool on);
 
 /// Puts a record of CUPTI's layout behind the others, if its kind is enabled.
-FAKE_CUPTI_API void append(const void* record, std::size_t bytes);
+COROSCOPE_FAKE_CUPTI_API void append(const void* record, std::size_t bytes);
 template <class Record>
 void append(const Record& record) {
     append(&record, sizeof record);
 }
 
 /// CUPTI's time: the client's, where it gave a clock.
-FAKE_CUPTI_API std::uint64_t now_ns();
+COROSCOPE_FAKE_CUPTI_API std::uint64_t now_ns();
 
 /// CUPTI's own clock, where it was given none, is ahead by this much from here on.
-FAKE_CUPTI_API void skew_clock(std::int64_t ahead_ns);
+COROSCOPE_FAKE_CUPTI_API void skew_clock(std::int64_t ahead_ns);
 
 /// A context goes: what it has recorded is handed over at once, on this thread.
-FAKE_CUPTI_API void destroy_context();
+COROSCOPE_FAKE_CUPTI_API void destroy_context();
 
 /// Hands over what there is, and waits for that.
-FAKE_CUPTI_API void deliver();
+COROSCOPE_FAKE_CUPTI_API void deliver();
 
 /// From here on buffers do not come back, or do again: those that were held, too.
-FAKE_CUPTI_API void hold_buffers(bool hold);
+COROSCOPE_FAKE_CUPTI_API void hold_buffers(bool hold);
 
 /// CUPTI loses that many records for reasons of its own.
-FAKE_CUPTI_API void drop(std::size_t records);
+COROSCOPE_FAKE_CUPTI_API void drop(std::size_t records);
 
 /// What is answered from here on; CUPTI_SUCCESS: all is well.
-FAKE_CUPTI_API void refuse_subscribers(CUptiResult answer);
-FAKE_CUPTI_API void refuse_kind(CUpti_ActivityKind kind, CUptiResult answer);
-FAKE_CUPTI_API void refuse_callbacks(CUptiResult answer);
-FAKE_CUPTI_API void refuse_clock(CUptiResult answer);
+COROSCOPE_FAKE_CUPTI_API void refuse_subscribers(CUptiResult answer);
+COROSCOPE_FAKE_CUPTI_API void refuse_kind(CUpti_ActivityKind kind, CUptiResult answer);
+COROSCOPE_FAKE_CUPTI_API void refuse_callbacks(CUptiResult answer);
+COROSCOPE_FAKE_CUPTI_API void refuse_clock(CUptiResult answer);
+COROSCOPE_FAKE_CUPTI_API void refuse_queue_times(CUptiResult answer);
 
 /// What was done with external ids, on all threads.
 struct id_counts {
@@ -94,15 +95,15 @@ struct id_counts {
     std::uint64_t bad_pops = 0;  ///< of an empty stack
     std::size_t deepest = 0;     ///< ids on one thread's stack at once
 };
-FAKE_CUPTI_API id_counts ids();
+COROSCOPE_FAKE_CUPTI_API id_counts ids();
 
 /// The id on top of this thread's stack; 0: none.
-FAKE_CUPTI_API std::uint64_t current_id();
+COROSCOPE_FAKE_CUPTI_API std::uint64_t current_id();
 
 /// How often any of CUPTI's functions was called.
-FAKE_CUPTI_API std::uint64_t calls();
+COROSCOPE_FAKE_CUPTI_API std::uint64_t calls();
 
-FAKE_CUPTI_API bool thread_ids_are_the_systems();
-FAKE_CUPTI_API bool is_subscribed();
+COROSCOPE_FAKE_CUPTI_API bool thread_ids_are_the_systems();
+COROSCOPE_FAKE_CUPTI_API bool is_subscribed();
 
 }  // namespace coroscope::test::fake_cupti

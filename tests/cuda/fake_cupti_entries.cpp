@@ -46,7 +46,7 @@ using namespace coroscope::test::fake_cupti;
 
 extern "C" {
 
-#define ENTRY FAKE_CUPTI_API CUptiResult CUPTIAPI
+#define ENTRY COROSCOPE_FAKE_CUPTI_API CUptiResult CUPTIAPI
 
 ENTRY cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void*) {
     const std::lock_guard lock(self().mutex);
@@ -192,8 +192,10 @@ ENTRY cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
 
 ENTRY cuptiActivityEnableLatencyTimestamps(std::uint8_t enable) {
     const std::lock_guard lock(self().mutex);
-    self().latency = enable != 0;
-    return called();
+    const CUptiResult answer = self().latency_answer;
+    if (answer == CUPTI_SUCCESS) self().latency = enable != 0;
+    called();
+    return answer;
 }
 
 ENTRY cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t cbid, const char** name) {
@@ -220,7 +222,7 @@ ENTRY cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t per_thread, st
 
 // For a program that is not linked with this: a launch, and the end of CUDA when the process exits, as its runtime has
 // that registered when it is first called. Nothing is delivered afterwards.
-FAKE_CUPTI_API void fake_cupti_launch_and_end() {
+COROSCOPE_FAKE_CUPTI_API void fake_cupti_launch_and_end() {
     static const pid_t owner = ::getpid();
     std::atexit([] {
         if (owner != ::getpid()) return;
@@ -235,13 +237,13 @@ FAKE_CUPTI_API void fake_cupti_launch_and_end() {
 }
 
 // The driver's: every stream is of context 9.
-FAKE_CUPTI_API CUresult CUDAAPI cuStreamGetCtx(CUstream, CUcontext* context) {
+COROSCOPE_FAKE_CUPTI_API CUresult CUDAAPI cuStreamGetCtx(CUstream, CUcontext* context) {
     *context = reinterpret_cast<CUcontext>(std::uintptr_t{9});
     return CUDA_SUCCESS;
 }
 
-FAKE_CUPTI_API CUresult CUDAAPI cuStreamIsCapturing(CUstream stream,
-                                                    CUstreamCaptureStatus* status) {
+COROSCOPE_FAKE_CUPTI_API CUresult CUDAAPI cuStreamIsCapturing(CUstream stream,
+                                                              CUstreamCaptureStatus* status) {
     const std::lock_guard lock(self().mutex);
     const auto number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream));
     *status = self().captured.count(number) != 0 ? CU_STREAM_CAPTURE_STATUS_ACTIVE

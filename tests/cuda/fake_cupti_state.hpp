@@ -97,6 +97,7 @@ public:
     bool holds = false;
     bool system_threads = false;
     bool latency = false;
+    CUptiResult latency_answer = CUPTI_SUCCESS;
     bool ended = false;
     std::size_t dropped = 0;
     std::uint32_t last_correlation = 0;

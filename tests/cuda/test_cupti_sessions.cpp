@@ -74,6 +74,7 @@ bool behave_as_child() {
         detail::note_stream_wait(nullptr, 5);
         if (wait.ticks != 0) return false;
     }
+    if (cuda::latest_recorded_work().activities != 0) return false;
     if (child_may_start_threads) {
         profile session({.use_device = "cuda"});
         const context_guard guard(context(5, current_context().session, 0));

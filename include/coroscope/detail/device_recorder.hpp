@@ -47,8 +47,8 @@ struct device_recorder {
     /// it says what is missing, if anything.
     bool (*start)(std::uint64_t start_ticks, device_message& message) noexcept;
 
-    /// Delivers what is there.
-    void (*flush)() noexcept;
+    /// Nothing is recorded that begins from here on, until it is on again; nor is anything delivered in between.
+    void (*collect)(bool on) noexcept;
 
     /// Delivers what is there and ends; what it knows to be missing it has counted when it returns. It does not
     /// wait for the device.

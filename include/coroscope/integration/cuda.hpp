@@ -11,7 +11,7 @@
 // for it: the library that COROSCOPE_CUPTI names, else libcupti.so.13 or .12, else the toolkit's. docs/gpu.md has
 // what is recorded and what it costs. A launch belongs to the task that is current on its thread, also after the
 // task has hopped there; one in an await_suspend belongs to the task that suspends. One session at a time records
-// devices, and a child process after fork() does not, if its parent has opened CUPTI.
+// devices, and a child process after fork() does not, if a session of its parent has asked for them.
 
 #include <cstdint>
 
@@ -32,7 +32,7 @@ struct recorded_work {
     std::uint64_t activities = 0;
     std::uint64_t device_time_ns = 0;
 };
-/// In the library coroscope-cuda. Thread-safe; whole when the session has stopped.
+/// In the library coroscope-cuda. Thread-safe; whole when the session has stopped; nothing in a forked child.
 COROSCOPE_API recorded_work latest_recorded_work() noexcept;
 
 }  // namespace cuda
