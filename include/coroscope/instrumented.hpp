@@ -227,6 +227,7 @@ private:
     }
 
     [[no_unique_address]] Promise promise_;
+    // NOLINTNEXTLINE(readability-identifier-naming): some instantiations are taken for public
     detail::task_state task_;
 };
 

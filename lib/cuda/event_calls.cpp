@@ -13,10 +13,10 @@ const Parameters& as(const void* parameters) noexcept {
 
 using reading = event_call (*)(const void* parameters) noexcept;
 
-template <class Parameters, bool per_thread>
+template <class Parameters, bool PerThread>
 event_call record(const void* parameters) noexcept {
     const auto& of = as<Parameters>(parameters);
-    event_call call{event_act::record, nullptr, nullptr, per_thread, false};
+    event_call call{event_act::record, nullptr, nullptr, PerThread, false};
     if constexpr (requires { of.hEvent; }) {
         call.event = of.hEvent;
         call.stream = of.hStream;
@@ -29,9 +29,9 @@ event_call record(const void* parameters) noexcept {
     return call;
 }
 
-template <class Parameters, bool per_thread>
+template <class Parameters, bool PerThread>
 event_call wait(const void* parameters) noexcept {
-    event_call call = record<Parameters, per_thread>(parameters);
+    event_call call = record<Parameters, PerThread>(parameters);
     call.act = event_act::wait;
     return call;
 }

@@ -64,6 +64,7 @@ private:
     void forget() noexcept;
 
     union {
+        // NOLINTNEXTLINE(readability-identifier-naming): private as the union is
         frame stand_in_;  ///< made by find_outermost()
     };
     frame* at_;

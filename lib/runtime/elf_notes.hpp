@@ -23,8 +23,7 @@ void each_note(const dl_phdr_info& module, const char* name, std::uint32_t type,
         const ElfW(Phdr)& segment = module.dlpi_phdr[at];
         if (segment.p_type != PT_NOTE) continue;
         const std::uintptr_t place = module.dlpi_addr + segment.p_vaddr;
-        const char* notes =
-            reinterpret_cast<const char*>(place);  // NOLINT(performance-no-int-to-ptr)
+        const char* notes = reinterpret_cast<const char*>(place);
         for (std::size_t left = segment.p_filesz; left >= sizeof(ElfW(Nhdr));) {
             ElfW(Nhdr) note;
             std::memcpy(&note, notes, sizeof note);

@@ -177,7 +177,7 @@ void call_ends(observation& seen) noexcept {
 }
 
 observation* observation_of(const scope_start& start) noexcept {
-    return reinterpret_cast<observation*>(start.mark);  // NOLINT(performance-no-int-to-ptr)
+    return reinterpret_cast<observation*>(start.mark);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ inline void store_word(char* at, std::uint64_t word) noexcept {
 [[gnu::always_inline]] inline char* take_place(std::uint64_t bytes) noexcept {
 #if defined(__x86_64__)
     asm volatile("xaddq %0, %1" : "+r"(bytes), "+m"(this_thread.cursor) : : "cc", "memory");
-    return reinterpret_cast<char*>(bytes);  // NOLINT(performance-no-int-to-ptr)
+    return reinterpret_cast<char*>(bytes);
 #else
     char* place = this_thread.cursor;
     claim(place + bytes);

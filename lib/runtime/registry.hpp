@@ -29,9 +29,7 @@ struct outermost_frame;
 
 /// Where a thread without a chunk would write: beyond every limit, also beyond one that a record under way has read
 /// already when a signal handler leaves the chunk.
-inline char* no_place() noexcept {
-    return reinterpret_cast<char*>(~std::uintptr_t{0} << 32);  // NOLINT(performance-no-int-to-ptr)
-}
+inline char* no_place() noexcept { return reinterpret_cast<char*>(~std::uintptr_t{0} << 32); }
 
 /// What a thread has in one session. Touched by its thread; `generation` is read by others, and what its body counts under
 /// the registry's lock: it is another session's only after release_binding().

@@ -234,7 +234,7 @@ TEST_CASE("the rows of devices are kernels, copies and sets") {
 TEST_CASE("why devices were not recorded, and what of them is missing, stands above the table") {
     trace_builder made = request();
     const auto header = [&made] { return text_of(analysis::table_of(load(made))); };
-    CHECK(header().find("=") == std::string::npos);
+    CHECK(header().find('=') == std::string::npos);
     made.header.lost_device_records = 12;
     CHECK(header().find("=\nDevices were not wholly recorded: lost records: 12.\n---") !=
           std::string::npos);

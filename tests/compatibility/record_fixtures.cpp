@@ -77,7 +77,7 @@ task<> request(hopping& executor, int number) {
 void allocate() {
     COROSCOPE("allocate");
     coroscope::memory_resource memory(std::pmr::new_delete_resource());
-    const std::pmr::string text(1000, 'x', &memory);
+    [[maybe_unused]] const std::pmr::string text(1000, 'x', &memory);
 }
 
 void record(const std::string& file) {

@@ -46,9 +46,10 @@ using namespace coroscope::test::fake_cupti;
 
 extern "C" {
 
-#define ENTRY COROSCOPE_FAKE_CUPTI_API CUptiResult CUPTIAPI
+#define COROSCOPE_ENTRY COROSCOPE_FAKE_CUPTI_API CUptiResult CUPTIAPI
 
-ENTRY cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void*) {
+COROSCOPE_ENTRY cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                               void*) {
     const std::lock_guard lock(self().mutex);
     if (self().subscriber_answer != CUPTI_SUCCESS) return called(self().subscriber_answer);
     if (self().subscribed) return called(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
@@ -58,7 +59,7 @@ ENTRY cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc call
     return called();
 }
 
-ENTRY cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
+COROSCOPE_ENTRY cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
     const std::lock_guard lock(self().mutex);
     if (!self().subscribed || subscriber != reinterpret_cast<CUpti_SubscriberHandle>(&self()))
         return called(CUPTI_ERROR_INVALID_PARAMETER);
@@ -68,8 +69,8 @@ ENTRY cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
     return called();
 }
 
-ENTRY cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
-                          CUpti_CallbackId cbid) {
+COROSCOPE_ENTRY cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
+                                    CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
     const std::lock_guard lock(self().mutex);
     if (enable == 0)
         self().called_back.erase({domain, cbid});
@@ -78,7 +79,8 @@ ENTRY cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle, CUpti_Ca
     return called(self().callback_answer);
 }
 
-ENTRY cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain) {
+COROSCOPE_ENTRY cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle,
+                                  CUpti_CallbackDomain domain) {
     const std::lock_guard lock(self().mutex);
     if (enable == 0)
         self().domains_called_back.erase(domain);
@@ -87,7 +89,7 @@ ENTRY cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle, CUpti_Call
     return called(self().callback_answer);
 }
 
-ENTRY cuptiActivityEnable(CUpti_ActivityKind kind) {
+COROSCOPE_ENTRY cuptiActivityEnable(CUpti_ActivityKind kind) {
     const std::lock_guard lock(self().mutex);
     const auto refusal = self().refused.find(static_cast<std::uint32_t>(kind));
     if (refusal != self().refused.end() && refusal->second != CUPTI_SUCCESS)
@@ -96,7 +98,7 @@ ENTRY cuptiActivityEnable(CUpti_ActivityKind kind) {
     return called();
 }
 
-ENTRY cuptiActivityDisable(CUpti_ActivityKind kind) {
+COROSCOPE_ENTRY cuptiActivityDisable(CUpti_ActivityKind kind) {
     const std::lock_guard lock(self().mutex);
     // What is in flight is still told.
     if (kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || self().in_flight.empty())
@@ -104,15 +106,16 @@ ENTRY cuptiActivityDisable(CUpti_ActivityKind kind) {
     return called();
 }
 
-ENTRY cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
-                                     CUpti_BuffersCallbackCompleteFunc complete) {
+COROSCOPE_ENTRY cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                               CUpti_BuffersCallbackCompleteFunc complete) {
     const std::lock_guard lock(self().mutex);
     self().request = request;
     self().complete = complete;
     return called();
 }
 
-ENTRY cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
+COROSCOPE_ENTRY cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid,
+                                           CUpti_Activity** record) {
     std::uint8_t* at = buffer;
     if (*record != nullptr) {
         at = reinterpret_cast<std::uint8_t*>(*record);
@@ -127,18 +130,19 @@ ENTRY cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_
     return called();
 }
 
-ENTRY cuptiActivityFlushAll(std::uint32_t flag) {
+COROSCOPE_ENTRY cuptiActivityFlushAll(std::uint32_t flag) {
     flush((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
     return called();
 }
 
-ENTRY cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* dropped) {
+COROSCOPE_ENTRY cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* dropped) {
     const std::lock_guard lock(self().mutex);
     *dropped = std::exchange(self().dropped, 0);
     return called();
 }
 
-ENTRY cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind, std::uint64_t id) {
+COROSCOPE_ENTRY cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind,
+                                                       std::uint64_t id) {
     external_ids.push_back(id);
     const std::lock_guard lock(self().mutex);
     ++self().counts.pushes;
@@ -146,7 +150,8 @@ ENTRY cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind, std:
     return called();
 }
 
-ENTRY cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind, std::uint64_t* last) {
+COROSCOPE_ENTRY cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind,
+                                                      std::uint64_t* last) {
     const std::lock_guard lock(self().mutex);
     if (external_ids.empty()) {
         ++self().counts.bad_pops;
@@ -158,7 +163,7 @@ ENTRY cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind, std::
     return called();
 }
 
-ENTRY cuptiGetResultString(CUptiResult result, const char** text) {
+COROSCOPE_ENTRY cuptiGetResultString(CUptiResult result, const char** text) {
     switch (result) {
         case CUPTI_SUCCESS: *text = "CUPTI_SUCCESS"; break;
         case CUPTI_ERROR_NOT_INITIALIZED: *text = "CUPTI_ERROR_NOT_INITIALIZED"; break;
@@ -174,23 +179,23 @@ ENTRY cuptiGetResultString(CUptiResult result, const char** text) {
     return called();
 }
 
-ENTRY cuptiGetTimestamp(std::uint64_t* timestamp) {
+COROSCOPE_ENTRY cuptiGetTimestamp(std::uint64_t* timestamp) {
     *timestamp = now_ns();
     return called();
 }
 
-ENTRY cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock) {
+COROSCOPE_ENTRY cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock) {
     const std::lock_guard lock(self().mutex);
     if (self().clock_answer == CUPTI_SUCCESS) self().timestamp = clock;
     return called(self().clock_answer);
 }
 
-ENTRY cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
+COROSCOPE_ENTRY cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
     self().system_threads = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
     return called();
 }
 
-ENTRY cuptiActivityEnableLatencyTimestamps(std::uint8_t enable) {
+COROSCOPE_ENTRY cuptiActivityEnableLatencyTimestamps(std::uint8_t enable) {
     const std::lock_guard lock(self().mutex);
     const CUptiResult answer = self().latency_answer;
     if (answer == CUPTI_SUCCESS) self().latency = enable != 0;
@@ -198,7 +203,8 @@ ENTRY cuptiActivityEnableLatencyTimestamps(std::uint8_t enable) {
     return answer;
 }
 
-ENTRY cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t cbid, const char** name) {
+COROSCOPE_ENTRY cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t cbid,
+                                     const char** name) {
     if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && cbid == launch_kernel_cbid)
         *name = "cudaLaunchKernel_v7000";
     else if (domain == CUPTI_CB_DOMAIN_DRIVER_API && cbid == driver_launch_cbid)
@@ -208,12 +214,13 @@ ENTRY cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t cbid, cons
     return called();
 }
 
-ENTRY cuptiGetContextId(CUcontext context, std::uint32_t* id) {
+COROSCOPE_ENTRY cuptiGetContextId(CUcontext context, std::uint32_t* id) {
     *id = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context));
     return called();
 }
 
-ENTRY cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t per_thread, std::uint32_t* id) {
+COROSCOPE_ENTRY cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t per_thread,
+                                   std::uint32_t* id) {
     *id = stream != nullptr ? static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream))
           : per_thread != 0 ? 2
                             : 1;

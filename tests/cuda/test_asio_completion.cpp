@@ -24,17 +24,17 @@ namespace {
 
 #if defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING)
 constexpr bool is_tracked = true;
-#define AWAIT_DEVICE(operation) COROSCOPE_AWAIT("device", operation)
+#define COROSCOPE_AWAIT_DEVICE(operation) COROSCOPE_AWAIT("device", operation)
 #else
 constexpr bool is_tracked = false;
-#define AWAIT_DEVICE(operation) operation
+#define COROSCOPE_AWAIT_DEVICE(operation) operation
 #endif
 
 template <class Work>
 net::awaitable<void> waits_in_asio(Work work, int& answer) {
     COROSCOPE_FUNCTION();
-    answer =
-        static_cast<int>(co_await AWAIT_DEVICE(cuda::async_completion(work, net::use_awaitable)));
+    answer = static_cast<int>(
+        co_await COROSCOPE_AWAIT_DEVICE(cuda::async_completion(work, net::use_awaitable)));
 }
 
 /// Acts as the device when somebody waits for the stream.

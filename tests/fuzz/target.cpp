@@ -8,6 +8,7 @@
 #include <coroscope/analysis/event_exports.hpp>
 #include <coroscope/analysis/table.hpp>
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     coroscope_fuzz::feed({reinterpret_cast<const char*>(data), size});
     return 0;

@@ -171,7 +171,7 @@ TEST_SUITE("stacks") {
         const std::string stack(named(events, "named by its stack").stack());
         const std::string innermost = stack.substr(0, stack.find('\n'));
         if (innermost.find("+0x") != std::string::npos &&
-            innermost.find("(") == std::string::npos) {
+            innermost.find('(') == std::string::npos) {
             CHECK(innermost.find("test_torch_events+0x") != std::string::npos);
             MESSAGE("SKIP: no debug information, or no library that reads it");
             return;

@@ -27,14 +27,14 @@ struct once {
         T value{};
     };
     using handle = std::coroutine_handle<promise_type>;
-    explicit once(handle of) noexcept : coroutine(of) {}
+    explicit once(handle of) noexcept : coroutine_(of) {}
     once(const once&) = delete;
     once& operator=(const once&) = delete;
-    ~once() { coroutine.destroy(); }
-    T value() const { return coroutine.promise().value; }
+    ~once() { coroutine_.destroy(); }
+    T value() const { return coroutine_.promise().value; }
 
 private:
-    handle coroutine;
+    handle coroutine_;
 };
 }  // namespace chrono
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), chrono::once<T>);

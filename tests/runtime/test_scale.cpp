@@ -47,7 +47,7 @@ waiting_task waits_once(slot& place) {
     PLACE(tens##2)                                                                                 \
     PLACE(tens##3)                                                                                 \
     PLACE(tens##4) PLACE(tens##5) PLACE(tens##6) PLACE(tens##7) PLACE(tens##8) PLACE(tens##9)
-#define HUNDRED_PLACES(hundreds)                                                                   \
+#define COROSCOPE_HUNDRED_PLACES(hundreds)                                                         \
     void hundred_places_##hundreds() {                                                             \
         TEN_PLACES(hundreds##0)                                                                    \
         TEN_PLACES(hundreds##1)                                                                    \
@@ -60,16 +60,16 @@ waiting_task waits_once(slot& place) {
         TEN_PLACES(hundreds##8)                                                                    \
         TEN_PLACES(hundreds##9)                                                                    \
     }
-HUNDRED_PLACES(1)
-HUNDRED_PLACES(2)
-HUNDRED_PLACES(3)
-HUNDRED_PLACES(4)
-HUNDRED_PLACES(5)
-HUNDRED_PLACES(6)
-HUNDRED_PLACES(7)
-HUNDRED_PLACES(8)
-HUNDRED_PLACES(9)
-HUNDRED_PLACES(10)
+COROSCOPE_HUNDRED_PLACES(1)
+COROSCOPE_HUNDRED_PLACES(2)
+COROSCOPE_HUNDRED_PLACES(3)
+COROSCOPE_HUNDRED_PLACES(4)
+COROSCOPE_HUNDRED_PLACES(5)
+COROSCOPE_HUNDRED_PLACES(6)
+COROSCOPE_HUNDRED_PLACES(7)
+COROSCOPE_HUNDRED_PLACES(8)
+COROSCOPE_HUNDRED_PLACES(9)
+COROSCOPE_HUNDRED_PLACES(10)
 
 constexpr auto thousand_places = std::to_array(
     {hundred_places_1, hundred_places_2, hundred_places_3, hundred_places_4, hundred_places_5,

@@ -52,7 +52,7 @@ COROSCOPE_API void close_at_thread_exit(completion_ptr completed) noexcept;
 template <class Produce>
 void complete(const completion_ptr& completed, Produce&& produce) {
     // A copy: a consumer may destroy the producer as soon as it is ready.
-    const completion_ptr held = completed;  // NOLINT(performance-unnecessary-copy-initialization)
+    const completion_ptr held = completed;
     if (held) held->before.close();
     produce();
     if (held) held->after.try_close();

@@ -117,7 +117,8 @@ private:
     };
     std::uint64_t carried_;  ///< what an operation that is awaited carries (counted)
     union {
-        tracked_task handler_;  ///< where handles_. NOLINT(readability-identifier-naming)
+        // NOLINTNEXTLINE(readability-identifier-naming): private as the union is
+        tracked_task handler_;  ///< where handles_
     };
     std::uint64_t carried_before_;  ///< of the thread, where carried_ has attributes
 };

@@ -210,6 +210,7 @@ private:
         this->resume_handed_over();
     }
 
+    // NOLINTNEXTLINE(readability-identifier-naming): private
     static inline thread_local const poll_here* innermost_ = nullptr;
     std::uint32_t polls_ = 0;  ///< that look, or use the executor
 };

@@ -36,7 +36,7 @@ constexpr std::array<std::int64_t, 10> launch_calls = {
 
 /// A name as C++ spells it. What is not mangled stays: "t" would be an unsigned short.
 std::string demangled(std::string_view name) {
-    const std::string text(name);
+    std::string text(name);
     if (!name.starts_with("_Z")) return text;
     char* const readable = abi::__cxa_demangle(text.c_str(), nullptr, nullptr, nullptr);
     std::string answer = readable != nullptr ? readable : text;

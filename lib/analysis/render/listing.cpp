@@ -56,7 +56,7 @@ std::string text_of(std::int64_t number, cell_kind kind, const listing_options& 
 
 std::string text_of(const listing_cell& cell, cell_kind kind, const listing_options& options) {
     if (const auto* text = std::get_if<std::string>(&cell)) {
-        const std::string clean = text->empty() ? "-" : render::printable(*text);
+        std::string clean = text->empty() ? "-" : render::printable(*text);
         if (kind == cell_kind::sentence) return clean;
         return kind == cell_kind::source
                    ? render::cut_source(clean, options.max_source_column_width)
