@@ -7,26 +7,26 @@ has_gpu() {
     compgen -G '/dev/nvidia[0-9]*' >/dev/null || [[ -e /dev/dxg ]]
 }
 
-find_nvcc() {
-    local nvcc
-    for nvcc in nvcc "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc"; do
-        has_tool "$nvcc" && printf '%s\n' "$nvcc" && return
-    done
-    return 1
-}
-
 require_gpu() {
     has_gpu || fail "test --gpu: this machine has no NVIDIA GPU (no /dev/nvidia0): run it on one that has"
-    find_nvcc >/dev/null ||
-        fail "test --gpu: no nvcc on the PATH or below ${CUDA_PATH:-/usr/local/cuda}: install the CUDA toolkit"
+    require_nvcc
+}
+
+# Of the toolkit that the build takes, too.
+require_nvcc() {
+    local nvcc
+    nvcc=$(scripts/cuda_toolkit.sh)/bin/nvcc
+    has_tool "$nvcc" || fail "test --gpu: there is no $nvcc: install the CUDA toolkit, or name its folder in CUDA_HOME"
 }
 
 # gpu_suite FOLDER: its last line is "N passed, N failed".
 gpu_suite() {
     local program=$1/examples/cuda_pipeline/cuda_pipeline passed=0 failed=0 mode
+    # What was configured before the toolkit was there knows nothing of it.
+    ninja -C "$1" -t query examples/cuda_pipeline/cuda_pipeline >/dev/null 2>&1 || meson setup --reconfigure "$1" >&2
     ninja -C "$1" examples/cuda_pipeline/cuda_pipeline >&2
     sed -n 1p /proc/driver/nvidia/version 2>/dev/null || true
-    "$(find_nvcc)" --version | sed -n '/release/p'
+    "$(scripts/cuda_toolkit.sh)/bin/nvcc" --version | sed -n '/release/p'
     for mode in '--launches 100000' '--overhead 5'; do
         printf '\n$ cuda_pipeline %s\n' "$mode"
         # shellcheck disable=SC2086  # an option and its value

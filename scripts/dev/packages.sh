@@ -195,7 +195,8 @@ want() {
 
 # The CUDA toolkit is no Debian package, so the one that is there is used.
 tell_cuda() {
-    local folder=${CUDA_PATH:-/usr/local/cuda}
+    local folder
+    folder=$(scripts/cuda_toolkit.sh)
     [[ -e $folder/include/cupti.h || -e /usr/include/cupti.h ]] ||
         say "without the CUDA toolkit (no cupti.h below $folder): coroscope-cuda and its tests are left out"
 }

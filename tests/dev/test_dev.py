@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
-EVERYDAY = ["bash", "cat", "cut", "dirname", "env", "head", "mktemp", "rm", "sed", "sort", "uname"]
+EVERYDAY = ["bash", "cat", "cut", "dirname", "env", "head", "mktemp", "readlink", "rm", "sed", "sort", "uname"]
 
 
 class BareSystem(unittest.TestCase):
@@ -83,22 +83,87 @@ class MissingParts(BareSystem):
                          (1, "dev: no compiler nosuch++: install it, or name another with --compiler\n"))
 
 
-class NoToolkit(BareSystem):
-    def tell_cuda(self, folder):
-        script = "source scripts/dev/common.sh; source scripts/dev/packages.sh; tell_cuda"
-        done = subprocess.run(["bash", "-c", script], cwd=ROOT, env={"PATH": str(self.tools), "CUDA_PATH": str(folder)},
+class Toolkit(BareSystem):
+    def shell(self, command, **variables):
+        """A command of the scripts' own, on a system without a toolkit but for what the test has put there."""
+        script = f"source scripts/dev/common.sh; source scripts/dev/packages.sh; source scripts/dev/gpu.sh; {command}"
+        return subprocess.run(["bash", "-c", script], cwd=ROOT, env={"PATH": str(self.tools), **variables},
                               capture_output=True, text=True, check=False)
+
+    def tell_cuda(self, **variables):
+        done = self.shell("tell_cuda", **variables)
         self.assertEqual(done.returncode, 0, done)
         return done.stderr
 
+    def toolkit(self, name):
+        """A folder that has a toolkit's headers and its nvcc."""
+        folder = self.tools / name
+        (folder / "include").mkdir(parents=True)
+        (folder / "bin").mkdir()
+        for file in ("include/cupti.h", "include/cuda_runtime_api.h", "bin/nvcc"):
+            (folder / file).touch(0o755)
+        return folder
+
+    def where(self, path=None, **variables):
+        environment = {"PATH": f"{self.tools}:{path}" if path else str(self.tools), **variables}
+        done = subprocess.run([ROOT / "scripts/cuda_toolkit.sh"], cwd=self.tools, env=environment, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.strip()
+
     @unittest.skipIf(pathlib.Path("/usr/include/cupti.h").exists(), "CUPTI's headers are the system's")
     def test_a_build_without_the_toolkit_says_what_is_left_out_and_one_with_it_says_nothing(self):
-        self.assertEqual(self.tell_cuda(self.tools),
+        self.assertEqual(self.tell_cuda(CUDA_PATH=str(self.tools)),
                          f"dev: without the CUDA toolkit (no cupti.h below {self.tools}): "
                          "coroscope-cuda and its tests are left out\n")
-        (self.tools / "include").mkdir()
-        (self.tools / "include" / "cupti.h").touch()
-        self.assertEqual(self.tell_cuda(self.tools), "")
+        self.toolkit("cuda")
+        self.assertEqual(self.tell_cuda(CUDA_PATH=str(self.tools / "cuda")), "")
+        self.assertEqual(self.tell_cuda(CUDA_HOME=str(self.tools / "cuda")), "")
+
+    def test_the_toolkit_is_that_of_cuda_home_then_cuda_path_then_nvcc_then_the_usual_folder(self):
+        home, path, other = (str(self.toolkit(name)) for name in ("home", "path", "other"))
+        self.assertEqual(self.where(f"{other}/bin", CUDA_HOME=home, CUDA_PATH=path), home)
+        self.assertEqual(self.where(f"{other}/bin", CUDA_HOME="", CUDA_PATH=path), path)
+        self.assertEqual(self.where(f"{other}/bin"), other)
+        self.assertEqual(self.where(), "/usr/local/cuda")
+        self.assertEqual(self.where(CUDA_HOME="home"), home)
+        self.assertEqual(self.where(CUDA_HOME="nowhere"), "nowhere")
+
+    def test_a_link_to_nvcc_leads_to_its_toolkit_and_a_wrapper_of_it_to_none(self):
+        folder = self.toolkit("cuda")
+        (self.tools / "links").mkdir()
+        (self.tools / "links" / "nvcc").symlink_to(folder / "bin" / "nvcc")
+        self.assertEqual(self.where(self.tools / "links"), str(folder))
+        (folder / "include" / "cuda_runtime_api.h").unlink()
+        self.assertEqual(self.where(self.tools / "links"), "/usr/local/cuda")
+
+    def test_the_suite_for_gpus_takes_the_toolkits_nvcc_and_no_other(self):
+        folder = self.toolkit("cuda")
+        self.have("nvcc", "of another toolkit")
+        self.assertEqual(self.shell("require_nvcc", CUDA_HOME=str(folder)).returncode, 0)
+        (folder / "bin" / "nvcc").unlink()
+        done = self.shell("require_nvcc", CUDA_HOME=str(folder))
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, f"dev: test --gpu: there is no {folder}/bin/nvcc: install the CUDA toolkit, "
+                             "or name its folder in CUDA_HOME\n"))
+
+    def test_the_build_takes_the_same_toolkit(self):
+        folder = self.toolkit("cuda")
+        meson = (ROOT / "meson.build").read_text()
+        begin, end = meson.index("# CUDA's headers,"), meson.index("# CUDA's runtime,")
+        project = self.tools / "project"
+        (project / "scripts").mkdir(parents=True)
+        shutil.copy(ROOT / "scripts/cuda_toolkit.sh", project / "scripts")
+        (project / "meson.build").write_text("project('p')\nfs = import('fs')\n" + meson[begin:end] +
+                                             "message('taken: ' + cuda_toolkit)\n"
+                                             "assert(cuda_headers.found())\n")
+        for number, variables in enumerate(({"CUDA_HOME": str(folder)}, {"CUDA_PATH": str(folder)}, {})):
+            environment = {key: value for key, value in os.environ.items() if not key.startswith("CUDA_")}
+            environment |= {"PATH": f"{folder}/bin:{os.environ['PATH']}", **variables}
+            done = subprocess.run(["meson", "setup", project / f"build{number}", project], env=environment,
+                                  capture_output=True, text=True, timeout=60, check=False)
+            self.assertIn(f"taken: {folder}\n", done.stdout)
+            self.assertEqual(done.returncode, 0, done.stdout)
 
 
 class NoGpu(BareSystem):
