@@ -74,6 +74,7 @@ attribution check_attribution(const trace& loaded, const workload& of,
     attribution result;
     for (const device_activity& each : loaded.device_activities) {
         result.kernels += each.what == kind::kernel ? 1U : 0U;
+        result.with_queue_time += each.queued_ns.has_value() ? 1U : 0U;
         if (coroscope::analysis::is_device_work(each.what))
             result.device_time_ns += each.end_ns - each.start_ns;
     }

@@ -18,6 +18,7 @@ struct attribution {
     std::uint64_t kernels = 0;
     std::uint64_t wrong = 0;    ///< of another request than the one that launched it, or of none
     std::uint64_t missing = 0;  ///< launched and not in the trace
+    std::uint64_t with_queue_time = 0;  ///< kernels of which CUPTI told when they were queued
     std::int64_t device_time_ns = 0;    ///< of kernels, copies and sets, by the trace
     std::vector<std::string> problems;  ///< the first few, a line each
     bool good() const { return wrong == 0 && missing == 0 && problems.empty(); }

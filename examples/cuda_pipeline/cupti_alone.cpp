@@ -9,6 +9,8 @@
 #include <cupti.h>
 #include <dlfcn.h>
 
+#include "cupti_search.hpp"
+
 namespace cuda_pipeline {
 namespace {
 
@@ -27,6 +29,8 @@ constexpr CUpti_ActivityKind kinds[] = {
     CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
     CUPTI_ACTIVITY_KIND_DEVICE,
     CUPTI_ACTIVITY_KIND_CONTEXT,
+    CUPTI_ACTIVITY_KIND_STREAM,
+    CUPTI_ACTIVITY_KIND_NAME,
 };
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
@@ -38,27 +42,13 @@ void CUPTIAPI discard(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_
     std::free(buffer);
 }
 
-void* open() {
-    for (const char* name :
-         {"libcupti.so.13", "libcupti.so.12", "/usr/local/cuda/lib64/libcupti.so"})
-        if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-    throw std::runtime_error(std::string("CUPTI was not found: ") + ::dlerror());
-}
-
-template <class Function>
-Function* find(void* library, const char* name) {
-    void* found = ::dlsym(library, name);
-    if (found == nullptr) throw std::runtime_error(std::string("CUPTI has no ") + name);
-    return reinterpret_cast<Function*>(found);
-}
-
 }  // namespace
 
-cupti_alone::cupti_alone() : library_(open()) {
-    const auto callbacks =
-        find<decltype(cuptiActivityRegisterCallbacks)>(library_, "cuptiActivityRegisterCallbacks");
-    const auto enable = find<decltype(cuptiActivityEnable)>(library_, "cuptiActivityEnable");
-    const auto times = find<decltype(cuptiActivityEnableLatencyTimestamps)>(
+cupti_alone::cupti_alone() : library_(open_cupti()) {
+    const auto callbacks = find_in<decltype(cuptiActivityRegisterCallbacks)>(
+        library_, "cuptiActivityRegisterCallbacks");
+    const auto enable = find_in<decltype(cuptiActivityEnable)>(library_, "cuptiActivityEnable");
+    const auto times = find_in<decltype(cuptiActivityEnableLatencyTimestamps)>(
         library_, "cuptiActivityEnableLatencyTimestamps");
     times(1);  // when kernels were queued, as Coroscope asks for
     if (callbacks(give_buffer, discard) != CUPTI_SUCCESS)

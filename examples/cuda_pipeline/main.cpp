@@ -17,6 +17,7 @@
 #include <coroscope/profile.hpp>
 
 #include "attribution.hpp"
+#include "cupti_search.hpp"
 #include "overhead.hpp"
 #include "pipeline.hpp"
 
@@ -67,6 +68,7 @@ record(const options& chosen, pipeline& work, std::vector<stream_history>& histo
                                 .policy = coroscope::overflow::wait,
                                 .use_device = "cuda"});
     histories = work.run();
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // what is in flight would be lost
     const coroscope::trace::buffer bytes = session.stop();
     return chosen.trace == nullptr ? coroscope::analysis::load(bytes)
                                    : coroscope::analysis::load(chosen.trace);
@@ -83,12 +85,14 @@ int run_pipeline(const options& chosen) {
     const bool agree = times_agree(found, told);
     std::printf("\nattribution: %llu kernels of %llu requests on %u streams and %u threads; %llu "
                 "wrong, %llu missing\n"
+                "queue times: %llu kernels have one\n"
                 "device time: %lld ns in the trace, %llu ns by CUPTI (%llu activities): %s\n"
                 "results: %llu wrong\n",
                 static_cast<unsigned long long>(found.kernels),
                 static_cast<unsigned long long>(chosen.work.requests()), chosen.work.streams,
                 chosen.work.threads, static_cast<unsigned long long>(found.wrong),
                 static_cast<unsigned long long>(found.missing),
+                static_cast<unsigned long long>(found.with_queue_time),
                 static_cast<long long>(found.device_time_ns),
                 static_cast<unsigned long long>(told.device_time_ns),
                 static_cast<unsigned long long>(told.activities), agree ? "equal" : "NOT EQUAL",
@@ -98,7 +102,7 @@ int run_pipeline(const options& chosen) {
     return found.good() && agree && work.wrong_results() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-// Throws where CUDA cannot tell.
+// Throws where CUDA or CUPTI cannot tell.
 void print_device() {
     int driver = 0, runtime = 0;
     cudaDeviceProp device{};
@@ -106,9 +110,10 @@ void print_device() {
     check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
     check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
     std::printf(
-        "device: %s, compute capability %d.%d; CUDA %d.%d by its driver, %d.%d by the runtime\n\n",
+        "device: %s, compute capability %d.%d; CUDA %d.%d by its driver, %d.%d by the runtime; "
+        "CUPTI %u\n\n",
         device.name, device.major, device.minor, driver / 1000, driver % 1000 / 10, runtime / 1000,
-        runtime % 1000 / 10);
+        runtime % 1000 / 10, static_cast<unsigned>(cupti_version()));
 }
 
 int run(const options& chosen, const char* program) {

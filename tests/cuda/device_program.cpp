@@ -6,19 +6,43 @@
 //   device_program idle       none: what the environment asks for
 //   device_program launch     none: and a launch of the tests' own CUPTI, just before it exits
 //   device_program fork       the same, and a child that exits as the program does
+//   device_program search     none: only which CUPTI examples/cuda_pipeline opens
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <coroscope/coroscope.hpp>
 #include <coroscope/integration/cuda.hpp>
 
+#include "../../examples/cuda_pipeline/cupti_search.hpp"
+
+namespace {
+
+// A line with the path of each CUPTI that is loaded.
+void print_loaded_cupti() {
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* library, std::size_t, void*) {
+            if (std::strstr(library->dlpi_name, "cupti.so") != nullptr)
+                std::puts(library->dlpi_name);
+            return 0;
+        },
+        nullptr);
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
+    if (count > 1 && std::strcmp(arguments[1], "search") == 0) {
+        cuda_pipeline::open_cupti();
+        print_loaded_cupti();
+        return 0;
+    }
     const bool forks = count > 1 && std::strcmp(arguments[1], "fork") == 0;
     const bool launches = forks || (count > 1 && std::strcmp(arguments[1], "launch") == 0);
     const bool idle = launches || (count > 1 && std::strcmp(arguments[1], "idle") == 0);
@@ -38,5 +62,6 @@ int main(int count, char** arguments) {
     }
     std::printf("%d\n%s\n", static_cast<int>(session.status().state), session.status().message);
     std::printf("%s\n", coroscope::cuda::why_unavailable());
+    print_loaded_cupti();
     return session.stop().empty() == idle ? 0 : 1;
 }

@@ -79,7 +79,9 @@ cudaError_t launch_step(std::uint32_t* data, std::size_t size, std::uint32_t fac
                         cudaStream_t stream) {
     for (std::size_t at = 0; at < size; ++at) data[at] = data[at] * factor + 1;
     fake_stream::of(stream).work();
-    fake_cupti::call_launch({.kernel = "step", .stream = device().number_of(stream)});
+    fake_cupti::call_launch({.kernel = "step",
+                             .stream = device().number_of(stream),
+                             .queued_ns = fake_cupti::now_ns()});
     return cudaSuccess;
 }
 

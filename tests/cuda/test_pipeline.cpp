@@ -47,6 +47,7 @@ TEST_CASE("every kernel of the pipeline belongs to its request, whatever threads
     const attribution found = check_attribution(done.trace, work, done.histories);
     CHECK(found.good());
     CHECK(found.kernels == work.launches);
+    CHECK(found.with_queue_time == work.launches);
     CHECK(times_agree(found, done.told));
     CHECK(done.told.activities == work.launches + work.streams);
     CHECK_FALSE(done.trace.device_waits.empty());
