@@ -41,6 +41,7 @@ struct recorded_devices {
     trace::file_header header{};
     std::vector<recorded_activity> activities;  ///< in the order of their records
     std::vector<recorded_wait> waits;
+    std::vector<std::string> scopes;  ///< on the host
     std::map<std::uint32_t, std::string> device_names;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::string> stream_names;  ///< by context
     std::uint64_t cut_texts = 0;
@@ -93,6 +94,10 @@ private:
                 found_.dropped_records += body.dropped_newest;
                 break;
             }
+            case trace::record_kind::scope:
+            case trace::record_kind::long_scope:
+                found_.scopes.push_back(strings_[labels_[record.id()]]);
+                break;
             case trace::record_kind::device_name:
                 if (record.word(0) == 0)
                     found_.device_names[record.id()] = text();

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +57,7 @@ void check_refused(const refused_session& refused, const std::string& why) {
     CHECK(refused.found.header.devices ==
           static_cast<std::uint64_t>(trace::device_recording::not_recorded));
     CHECK(refused.found.activities.empty());
+    CHECK(refused.found.scopes == std::vector<std::string>{"on the host"});
 }
 
 // ThreadSanitizer lets a child of several threads start none, as a session does.
