@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <thread>
 
+#include <coroscope/fiber.hpp>
+
 #include "nvtx_calls.hpp"
 #include "support/awaitables.hpp"
 #include "support/executors.hpp"
@@ -96,6 +98,29 @@ TEST_SUITE("nvtx tasks") {
         const emit_nvtx all{{.all_threads = true, .tasks = true}};
         std::thread([] { sync_wait(inner()); }).join();
         CHECK(nvtx_calls().size() == 4);
+    }
+
+    TEST_CASE("a fiber is a task, and a pushed range each time that it is switched in") {
+        make_nvtx_domain();
+        const emit_nvtx emit{{.tasks = true}};
+        {
+            fiber_context fiber;
+            fiber.switch_in();
+            {
+                COROSCOPE("on the fiber");
+            }
+            fiber.switch_out();
+            CHECK(nvtx_calls().size() == 5);
+            std::thread([&fiber] {
+                fiber.switch_in();
+                fiber.finish();
+            }).join();
+        }
+        const lines found = nvtx_calls();
+        REQUIRE(found.size() == 3);
+        CHECK(found[0].starts_with("push coroscope: "));
+        CHECK(found[1] == "pop");
+        CHECK(found[2] == "end 1");
     }
 
     TEST_CASE(
