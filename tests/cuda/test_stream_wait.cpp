@@ -4,11 +4,13 @@
 
 #include <coroscope/integration/cuda_completion.hpp>
 
+#include <atomic>
 #include <thread>
 
 #include <coroscope/detail/device_recorder.hpp>
 
 #include "../runtime/support/executors.hpp"
+#include "../runtime/support/foreign.hpp"
 #include "../runtime/support/recording.hpp"
 #include "fake_cudart.hpp"
 
@@ -40,6 +42,22 @@ task<> awaits_both(thread_executor& pool) {
     static_cast<void>(co_await cuda::completion(streams[1].handle(), pool));
 }
 
+/// Waits for a device on its own: no task.
+template <class Await>
+foreign::eager<int, foreign::plain> release(Await await, std::atomic<int>& released) {
+    const cudaError_t answer = co_await await();
+    ++released;
+    co_return static_cast<int>(answer);
+}
+
+/// Starts two of these, and goes on to something else.
+task<> starts_others(thread_executor& pool, std::atomic<int>& released) {
+    const auto told = release([] { return cuda::completion(streams[0].handle()); }, released);
+    const auto polled =
+        release([&pool] { return cuda::polling(streams[0].handle(), pool); }, released);
+    co_await COROSCOPE_AWAIT("elsewhere", pool.hop());
+}
+
 }  // namespace
 
 TEST_SUITE("device waits") {
@@ -69,5 +87,20 @@ TEST_SUITE("device waits") {
             CHECK(wait.stream == 40 + each);
         }
         CHECK(found.trace.device_waits[0].await != found.trace.device_waits[1].await);
+    }
+
+    TEST_CASE("what others that a task started wait for explains no suspension of the task") {
+        detail::register_device_recorder(recorder);
+        recording session({.all_threads = true, .use_device = "cuda"});
+        thread_executor pool;
+        std::atomic<int> released = 0;
+        streams[0].work();
+        sync_wait(starts_others(pool, released));
+        streams[0].complete();
+        while (released != 2) std::this_thread::yield();
+        pool.join();
+        const recorded found = session.stop();
+        CHECK(found.trace.awaits.size() == 1);
+        CHECK(found.trace.device_waits.empty());
     }
 }

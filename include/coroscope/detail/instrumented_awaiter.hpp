@@ -19,6 +19,11 @@ namespace coroscope::detail {
 template <class Awaiter>
 concept owned_awaiter = requires(Awaiter& awaiter) { awaiter.coroscope_child(); };
 
+/// Awaiters that are told of a suspension just before it is recorded: that of the task whose coroutine awaits them.
+template <class Awaiter>
+concept told_of_suspension =
+    requires(Awaiter& awaiter, const task_state& task) { awaiter.coroscope_suspends(task); };
+
 /// Ends a suspension's inner call: where that threw or returned false, the task runs on.
 class suspension {
 public:
@@ -47,6 +52,7 @@ auto suspend_in(Awaiter& awaiter, Handle handle, task_link& link, const void* wh
     const auto theirs = std::coroutine_handle<Promise>::from_address(handle.address());
     using outcome = decltype(awaiter.await_suspend(theirs));
     task_state& task = handle.promise().coroscope_task();
+    if constexpr (told_of_suspension<Awaiter>) awaiter.coroscope_suspends(task);
     departure leaving;  // apart from the rest, which may then stay in registers
     const bool active = suspend_task(task, where, leaving);
     suspension suspended(task, link, leaving, active);

@@ -46,6 +46,7 @@
 #include <coroscope/detail/device_wait.hpp>
 #include <coroscope/detail/exceptions.hpp>
 #include <coroscope/detail/location.hpp>
+#include <coroscope/detail/task_state.hpp>
 #include <coroscope/executor_adaptor.hpp>
 #include <coroscope/integration/cuda.hpp>
 #include <coroscope/integration/cuda_work.hpp>
@@ -229,9 +230,12 @@ public:
 
     bool await_ready() noexcept {
         answer_ = work_.look();
-        if (answer_ != device_wait::pending) return true;
-        if constexpr (COROSCOPE_ENABLED != 0) work_.note_wait(current_context().task);
-        return false;
+        return answer_ != device_wait::pending;
+    }
+
+    /// By a task's own coroutine. What another coroutine awaits meanwhile is no suspension of the task.
+    void coroscope_suspends(const coroscope::detail::task_state& task) noexcept {
+        if ((task.flags & coroscope::detail::task_installed) != 0) work_.note_wait(task.task);
     }
 
     /// Throws what the executor's post throws, where polling begins.
