@@ -259,4 +259,10 @@ void completion::drop() noexcept {
     drop_carried(handles_ ? handler_.carried : carried_);
 }
 
+std::uint64_t suspending_task() noexcept {
+    const frame* const inside = this_thread.invocation;
+    if (inside == nullptr || !inside->suspends() || inside->begun.ticks == 0) return 0;
+    return inside->is(frame_suspends_plain) ? inside->whose.task : inside->begun.task;
+}
+
 }  // namespace coroscope::asio

@@ -169,10 +169,12 @@ void write_device_wait(std::uint64_t ticks, trace::device_wait_kind kind, std::u
         write_record(at, ticks, make_tag(record_kind::device_wait, stream, value), third, fourth);
 }
 
-void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept {
+void record_stream_wait(std::uint64_t ticks, void* stream, std::uint64_t task,
+                        bool per_thread) noexcept {
     if (!devices_follow() || !records_devices_here()) return;
     const detail::device_stream waited = identify_stream(stream, per_thread);
-    write_device_wait(now(), trace::device_wait_kind::stream, waited.stream, task, waited.context);
+    write_device_wait(ticks != 0 ? ticks : now(), trace::device_wait_kind::stream, waited.stream,
+                      task, waited.context);
 }
 
 namespace {
@@ -185,10 +187,11 @@ void write_event_wait(std::uint64_t ticks, const detail::device_event& recorded,
 
 }  // namespace
 
-detail::noted_event_wait record_event_wait(const void* event, std::uint64_t task) noexcept {
+detail::noted_event_wait record_event_wait(std::uint64_t ticks, const void* event,
+                                           std::uint64_t task) noexcept {
     if (!devices_follow() || !records_devices_here()) return {};
     const detail::device_event recorded = find_event(event);
-    const std::uint64_t ticks = now();
+    if (ticks == 0) ticks = now();
     write_event_wait(ticks, recorded, task);
     return {ticks, recorded, recorded, effective_generation(this_thread)};
 }

@@ -48,11 +48,13 @@ bool records_devices(std::uint32_t generation) noexcept;
 void write_device_wait(std::uint64_t ticks, trace::device_wait_kind kind, std::uint32_t stream,
                        std::uint64_t third, std::uint64_t fourth) noexcept;
 
-/// The suspension of `task` that begins now, on this thread, waits for a stream of the recorder's.
-void record_stream_wait(void* stream, std::uint64_t task, bool per_thread) noexcept;
+/// The suspension of `task` that begins on this thread, now (0) or at `ticks`, waits for a stream of the recorder's.
+void record_stream_wait(std::uint64_t ticks, void* stream, std::uint64_t task,
+                        bool per_thread) noexcept;
 
 /// The same for an event.
-detail::noted_event_wait record_event_wait(const void* event, std::uint64_t task) noexcept;
+detail::noted_event_wait record_event_wait(std::uint64_t ticks, const void* event,
+                                           std::uint64_t task) noexcept;
 /// And for where it was recorded since, if the session of that suspension still records devices.
 void record_latest_event(const detail::noted_event_wait& wait, std::uint64_t task) noexcept;
 

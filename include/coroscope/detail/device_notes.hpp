@@ -11,9 +11,9 @@
 
 namespace coroscope::detail {
 
-/// The suspension of `task` that begins now on this thread waits for all that the stream (a CUstream or
-/// cudaStream_t; null: the default one) was asked to do until now. `per_thread`: the program's default stream is the
-/// thread's own.
+/// The suspension of `task` that begins now on this thread, or that one of Asio's has begun here, waits for all that
+/// the stream (a CUstream or cudaStream_t; null: the default one) was asked to do until then. `per_thread`: the
+/// program's default stream is the thread's own.
 COROSCOPE_API void note_stream_wait(void* stream, std::uint64_t task,
                                     bool per_thread = false) noexcept;
 
@@ -26,8 +26,8 @@ struct noted_event_wait {
     std::uint32_t session = 0;  ///< generation of the one that records it
 };
 
-/// The suspension that begins now waits for an event (a CUevent or cudaEvent_t): for what its stream was asked to do
-/// before it was recorded.
+/// That suspension waits for an event (a CUevent or cudaEvent_t): for what its stream was asked to do before it was
+/// recorded.
 COROSCOPE_API noted_event_wait note_event_wait(const void* event, std::uint64_t task) noexcept;
 /// To be called before whoever waits asks the event: the answer is of its latest record.
 COROSCOPE_API void look_at_event(noted_event_wait& wait, const void* event) noexcept;

@@ -74,6 +74,10 @@ struct operation_state {
 /// another library takes them.
 COROSCOPE_API purpose current_await() noexcept;
 
+/// The task whose suspension has begun here, in the await that is being started; 0: none that anybody records. For what
+/// it awaits, if another library starts that.
+COROSCOPE_API std::uint64_t suspending_task() noexcept;
+
 /// Until the end of the block, on a thread where no handler runs, what is created is a step of that await.
 class [[nodiscard]] await_step {
 public:

@@ -13,6 +13,7 @@
 //
 // Boost.Asio, or standalone Asio where COROSCOPE_STANDALONE_ASIO is defined in the whole program.
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <type_traits>
@@ -179,17 +180,29 @@ private:
     asio::purpose awaited_ = asio::current_await();
 };
 
+/// `Told`: the session is told what one of Asio's coroutines waits for. Its suspension begins where the operation is
+/// started, not where it was made.
+template <bool Told>
 struct initiate_wait {
-    coroscope::detail::noted_event_wait noted;
-
     template <class Handler, class Work>
     void operator()(Handler handler, Work work) const {
+        const noted_event_wait noted = note(work);
         const auto executor = asio_::get_associated_executor(handler);
         using operation = asio_operation<Handler, std::remove_const_t<decltype(executor)>>;
         const coroscope::detail::counted_ptr<operation> begun(
             new operation(std::move(handler), executor, awaited_work(work, noted)));
         const cudaError_t answer = operation::begin(begun);
         if (answer != cudaErrorNotReady) begun->tell(static_cast<int>(answer));
+    }
+
+private:
+    template <class Work>
+    static noted_event_wait note(Work work) noexcept {
+        if constexpr (Told) {
+            if (const std::uint64_t task = asio::suspending_task(); task != 0)
+                return note_wait(work, task);
+        }
+        return {};
     }
 };
 
@@ -201,11 +214,10 @@ inline namespace COROSCOPE_ABI {
 template <detail::awaitable Work, class Token>
 auto async_completion(Work work, Token&& token) {
     using given = decltype(detail::asio_::async_initiate<Token, void(cudaError_t)>(
-        detail::initiate_wait(), token, work));
-    detail::initiate_wait initiation;
-    if constexpr (COROSCOPE_ENABLED != 0 && asio::is_asio_awaitable<given>)
-        initiation.noted = detail::note_wait(work, current_context().task);
-    return detail::asio_::async_initiate<Token, void(cudaError_t)>(initiation, token, work);
+        detail::initiate_wait<false>(), token, work));
+    constexpr bool is_told = COROSCOPE_ENABLED != 0 && asio::is_asio_awaitable<given>;
+    return detail::asio_::async_initiate<Token, void(cudaError_t)>(detail::initiate_wait<is_told>(),
+                                                                   token, work);
 }
 
 }  // namespace COROSCOPE_ABI
