@@ -233,6 +233,32 @@ TEST_CASE("more streams than are followed are left out, and that is said") {
                      "1 suspensions depend on more streams of devices than are followed") == 1);
 }
 
+TEST_CASE("of kernels that overlap on one stream, awaits of one place count each that any of them "
+          "waited for") {
+    trace_builder made;
+    const auto place = made.site("gpu", "a.cpp", 1, trace::site_kind::await);
+    const auto wide = made.site("wide"), over = made.site("over"), late = made.site("late");
+    made.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .device_wait(99, 1)
+        .suspend(100, 1, place)
+        .resume(200, 1);
+    made.on(2)
+        .spawn(0, 2, 0, trace::spawn_started)
+        .device_wait(14, 2)
+        .suspend(15, 2, place)
+        .resume(120, 2);
+    made.on(3)
+        .device(kernel(wide, 10, 150, 1))
+        .device(kernel(over, 20, 30, 2))
+        .device(kernel(late, 140, 160, 3));
+    const auto sites = analysis::await_statistics(load(made));
+    REQUIRE(sites.size() == 1);
+    CHECK(sites[0].devices.kernels.count == 3);
+    CHECK(sites[0].devices.kernels.total_ns == 140 + 10 + 20);
+    CHECK(sites[0].devices.streams == std::vector<std::uint32_t>{7});
+}
+
 TEST_CASE("streams that ran at the same time count once, and the queue only where none ran") {
     trace_builder made;
     await_with(made, [](thread_writer& on) { on.device_wait(94, 1).device_wait(95, 1, 8); });

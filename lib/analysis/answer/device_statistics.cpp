@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "../events/saturated.hpp"
 #include "device_parts.hpp"
@@ -28,36 +33,105 @@ void add(device_work& sum, const trace& loaded, std::uint32_t index) {
     sum.longest = index;
 }
 
-bool overlaps(const device_activity& ran, const await_info& await, std::int64_t until_ns) {
-    return ran.end_ns > await.suspend_ns && ran.start_ns < until_ns;
+/// A stretch of a stream, in which each position is settled once.
+class unsettled_stretch {
+public:
+    unsettled_stretch(std::uint32_t first, std::uint32_t last)
+        : first_(first), next_(std::size_t{last} - first + 2) {
+        std::iota(next_.begin(), next_.end(), std::uint32_t{0});
+    }
+
+    /// The first one from there on that is not; behind the last where all are.
+    std::uint32_t from(std::uint32_t position) {
+        std::uint32_t at = position - first_;
+        while (next_[at] != at) at = next_[at] = next_[next_[at]];
+        return first_ + at;
+    }
+    void settle(std::uint32_t position) { ++next_[position - first_]; }
+
+private:
+    std::uint32_t first_;
+    std::vector<std::uint32_t> next_;  ///< its own place: not settled
+};
+
+/// Adds up what the waits for one stream covered, each activity once.
+class stream_sum {
+public:
+    stream_sum(device_work& sum, const trace& loaded, std::span<const std::uint32_t> waits)
+        : sum_(sum), loaded_(loaded), stretch_(first_of(waits), last_of(waits)) {}
+
+    /// None began its suspension before the one that was given last: what had ended then is settled.
+    void add_wait(const device_wait& wait) {
+        const await_info& await = loaded_.awaits[wait.await];
+        const std::int64_t until_ns = end_of_wait(loaded_, await);
+        for (std::uint32_t at = stretch_.from(wait.activities.front());
+             at <= wait.activities.back(); at = stretch_.from(at)) {
+            const device_activity& ran = loaded_.device_activities[loaded_.stream_order[at]];
+            if (ran.start_ns >= until_ns) break;
+            if (ran.end_ns > await.suspend_ns) add(sum_, loaded_, loaded_.stream_order[at]);
+            stretch_.settle(at);
+        }
+    }
+
+private:
+    [[nodiscard]] std::uint32_t first_of(std::span<const std::uint32_t> waits) const {
+        std::uint32_t first = none;
+        for (const std::uint32_t each : waits)
+            first = std::min(first, loaded_.device_waits[each].activities.front());
+        return first;
+    }
+    [[nodiscard]] std::uint32_t last_of(std::span<const std::uint32_t> waits) const {
+        std::uint32_t last = 0;
+        for (const std::uint32_t each : waits)
+            last = std::max(last, loaded_.device_waits[each].activities.back());
+        return last;
+    }
+
+    device_work& sum_;
+    const trace& loaded_;
+    unsettled_stretch stretch_;
+};
+
+/// By stream, and there by when the suspension began.
+void order_waits(std::vector<std::uint32_t>& waits, const trace& loaded) {
+    const auto place = [&loaded](std::uint32_t of) {
+        const device_wait& wait = loaded.device_waits[of];
+        return std::tuple(wait.context, wait.stream, loaded.awaits[wait.await].suspend_ns, of);
+    };
+    std::sort(waits.begin(), waits.end(), [&place](std::uint32_t left, std::uint32_t right) {
+        return place(left) < place(right);
+    });
+}
+
+void add_waits(device_work& sum, const trace& loaded, std::vector<std::uint32_t> waits) {
+    order_waits(waits, loaded);
+    for (auto first = waits.begin(); first != waits.end();) {
+        const device_wait& of = loaded.device_waits[*first];
+        const auto last = std::find_if(first, waits.end(), [&](std::uint32_t each) {
+            const device_wait& other = loaded.device_waits[each];
+            return other.context != of.context || other.stream != of.stream;
+        });
+        stream_sum stream(sum, loaded, {first, last});
+        for (; first != last; ++first) stream.add_wait(loaded.device_waits[*first]);
+    }
 }
 
 }  // namespace
 
 device_work awaited_work(const trace& loaded, std::vector<std::uint32_t> waits) {
     device_work work;
-    std::sort(waits.begin(), waits.end(), [&loaded](std::uint32_t left, std::uint32_t right) {
-        const index_range& one = loaded.device_waits[left].activities;
-        const index_range& other = loaded.device_waits[right].activities;
-        const std::uint32_t first = one.empty() ? none : one.front();
-        const std::uint32_t second = other.empty() ? none : other.front();
-        return first != second ? first < second : left < right;
-    });
-    std::uint32_t next = 0;  // what stands before has been looked at
-    for (const std::uint32_t index : waits) {
-        const device_wait& wait = loaded.device_waits[index];
-        if (wait.stream == none) {
+    for (const std::uint32_t each : waits) {
+        const std::uint32_t stream = loaded.device_waits[each].stream;
+        if (stream == none)
             ++work.unknown;
-            continue;
-        }
-        work.streams.push_back(wait.stream);
-        if (wait.await >= loaded.awaits.size() || wait.activities.empty()) continue;
-        const await_info& await = loaded.awaits[wait.await];
-        const std::int64_t until_ns = end_of_wait(loaded, await);
-        for (next = std::max(next, wait.activities.front()); next <= wait.activities.back(); ++next)
-            if (overlaps(loaded.device_activities[loaded.stream_order[next]], await, until_ns))
-                add(work, loaded, loaded.stream_order[next]);
+        else
+            work.streams.push_back(stream);
     }
+    std::erase_if(waits, [&loaded](std::uint32_t each) {
+        const device_wait& wait = loaded.device_waits[each];
+        return wait.stream == none || wait.await >= loaded.awaits.size() || wait.activities.empty();
+    });
+    add_waits(work, loaded, std::move(waits));
     std::sort(work.streams.begin(), work.streams.end());
     work.streams.erase(std::unique(work.streams.begin(), work.streams.end()), work.streams.end());
     return work;
