@@ -298,14 +298,27 @@ TEST_CASE("what a trace holds of devices is told where somebody asked for them")
     CHECK(analysis::info_text(load(trace_builder())).find("Devices") == std::string::npos);
 }
 
-TEST_CASE("torch's JSON ties each kernel to its call by an arrow") {
-    const event_list events = analysis::events_of(load(request()));
+coroscope_tests::json torch_json(const trace_builder& made) {
     std::string text;
-    REQUIRE(analysis::export_chrome_trace(events, [&](std::string_view part) {
-        text += part;
-        return true;
-    }));
-    const auto document = coroscope_tests::parse_json(text);
+    REQUIRE(
+        analysis::export_chrome_trace(analysis::events_of(load(made)), [&](std::string_view part) {
+            text += part;
+            return true;
+        }));
+    return coroscope_tests::parse_json(text);
+}
+
+/// The name of the event on whose lane, and at whose start, the end of an arrow stands.
+std::string event_at(const coroscope_tests::json& document, const coroscope_tests::json& end) {
+    for (const auto& each : document["traceEvents"].elements)
+        if (each["ph"].text == "X" && each["ts"].text == end["ts"].text &&
+            each["pid"].text == end["pid"].text && each["tid"].text == end["tid"].text)
+            return each["name"].text;
+    return "none";
+}
+
+TEST_CASE("torch's JSON ties each kernel to its call by an arrow") {
+    const auto document = torch_json(request());
     int starts = 0, ends = 0;
     for (const auto& each : document["traceEvents"].elements) {
         starts += each["ph"].text == "s" ? 1 : 0;
@@ -313,6 +326,30 @@ TEST_CASE("torch's JSON ties each kernel to its call by an arrow") {
     }
     CHECK(starts == 3);
     CHECK(ends == 3);
+}
+
+TEST_CASE(
+    "a call that launched several kernels has one start in torch's JSON, and an arrow to each") {
+    trace_builder made;
+    const auto outer = made.site("outer"), launch = made.site("cudaGraphLaunch");
+    const auto one = made.site("one"), two = made.site("two");
+    made.on(1).scope(outer, 50, 400);
+    made.on(2)
+        .device({.start = 200, .end = 250, .site = one, .correlation = 4})
+        .device({.start = 300, .end = 350, .site = two, .correlation = 4})
+        .device_call(110, 120, 4, launch);
+    const auto document = torch_json(made);
+    const auto& all = document["traceEvents"].elements;
+    std::string flows;
+    std::string id;
+    for (const auto& each : all) {
+        if (each["ph"].text != "s" && each["ph"].text != "f") continue;
+        if (id.empty()) id = each["id"].text;
+        CHECK(each["id"].text == id);
+        CHECK(each["cat"].text == "ac2g");
+        flows += each["ph"].text + " " + event_at(document, each) + "\n";
+    }
+    CHECK(flows == "s cudaGraphLaunch\nf one\nf two\n");
 }
 
 }  // namespace

@@ -23,13 +23,13 @@ std::vector<flow_end> flows_of_file(const event_list& events) {
 }
 
 void add(std::vector<flow_end>& ends, std::string_view category, std::uint64_t id,
-         const event_row& from, const event_row& to) {
-    ends.push_back({from.start_ns, id, category, from.thread, true});
-    ends.push_back({to.start_ns, id, category, to.thread, false});
+         const event_row& of, bool start) {
+    ends.push_back({of.start_ns, id, category, of.thread, start});
 }
 
+// A call that launched a graph has one start, and an end in all that the graph did.
 void add_launches(std::vector<flow_end>& ends, const event_list& events) {
-    std::unordered_map<std::uint32_t, const event_row*> calls;
+    std::unordered_map<std::uint32_t, const event_row*> calls;  // null: has its start
     for (const event_row& each : events.rows)
         if (each.what == activity::runtime && each.correlation != 0)
             calls.emplace(each.correlation, &each);
@@ -37,8 +37,9 @@ void add_launches(std::vector<flow_end>& ends, const event_list& events) {
         if (each.device == device_kind::cpu || each.correlation == 0) continue;
         const auto call = calls.find(each.correlation);
         if (call == calls.end()) continue;
-        add(ends, launches, each.correlation, *call->second, each);
-        calls.erase(call);
+        if (const event_row* from = std::exchange(call->second, nullptr); from != nullptr)
+            add(ends, launches, each.correlation, *from, true);
+        add(ends, launches, each.correlation, each, false);
     }
 }
 
@@ -77,8 +78,10 @@ void add_deferrals(std::vector<flow_end>& ends, const event_list& events) {
     std::uint64_t id = 0;
     for (const function_event each : events) {
         if (each.fwd_thread() == 0 || each.sequence_nr() < 0) continue;
-        if (const event_row* from = deferring.take(each); from != nullptr)
-            add(ends, deferrals, ++id, *from, each.row());
+        const event_row* const from = deferring.take(each);
+        if (from == nullptr) continue;
+        add(ends, deferrals, ++id, *from, true);
+        add(ends, deferrals, id, each.row(), false);
     }
 }
 

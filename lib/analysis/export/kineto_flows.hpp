@@ -11,7 +11,7 @@
 
 namespace coroscope::analysis::exporting {
 
-/// One end of an arrow. Both ends have the id and the category.
+/// One end of an arrow. The start and each end have the id and the category.
 struct flow_end {
     std::int64_t time_ns = 0;
     std::uint64_t id = 0;
