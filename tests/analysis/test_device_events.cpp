@@ -233,6 +233,29 @@ TEST_CASE("more streams than are followed are left out, and that is said") {
                      "1 suspensions depend on more streams of devices than are followed") == 1);
 }
 
+TEST_CASE("a suspension that was taken back leaves nothing for the next one to wait for") {
+    trace_builder made;
+    const auto timer = made.site("timer", "a.cpp", 2, trace::site_kind::await);
+    made.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .device_wait(90, 1)
+        .suspend(92, 1)
+        .cancel(94, 1)
+        .suspend(100, 1, timer)
+        .resume(400, 1)
+        .device_wait(490, 1, 8)
+        .suspend(500, 1)
+        .resume(900, 1);
+    run(made, "not awaited", 7, 1, 10, 150, 250);
+    run(made, "awaited", 8, 2, 20, 600, 700);
+    const auto loaded = load(made);
+    CHECK(awaited_by_task(loaded).empty());
+    REQUIRE(loaded.device_waits.size() == 2);
+    CHECK(loaded.device_waits[0].await == task(loaded, 1).awaits[1]);
+    CHECK(awaited(loaded, loaded.device_waits[0]) == texts{"awaited"});
+    CHECK(loaded.device_waits[1].await == analysis::none);
+}
+
 TEST_CASE("of kernels that overlap on one stream, awaits of one place count each that any of them "
           "waited for") {
     trace_builder made;

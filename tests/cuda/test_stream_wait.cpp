@@ -58,6 +58,11 @@ task<> starts_others(thread_executor& pool, std::atomic<int>& released) {
     co_await COROSCOPE_AWAIT("elsewhere", pool.hop());
 }
 
+task<> awaits_in_vain(thread_executor& pool, cudaError_t& answer) {
+    answer = co_await cuda::completion(streams[1].handle());
+    co_await COROSCOPE_AWAIT("elsewhere", pool.hop());
+}
+
 }  // namespace
 
 TEST_SUITE("device waits") {
@@ -102,5 +107,23 @@ TEST_SUITE("device waits") {
         const recorded found = session.stop();
         CHECK(found.trace.awaits.size() == 1);
         CHECK(found.trace.device_waits.empty());
+    }
+
+    TEST_CASE("an await that fails at once explains no later suspension") {
+        detail::register_device_recorder(recorder);
+        recording session({.all_threads = true, .use_device = "cuda"});
+        thread_executor pool;
+        cudaError_t answer = cudaSuccess;
+        streams[1].work();
+        streams[1].refuse_callbacks(cudaErrorInvalidValue);
+        sync_wait(awaits_in_vain(pool, answer));
+        streams[1].refuse_callbacks(cudaSuccess);
+        streams[1].complete();
+        pool.join();
+        const recorded found = session.stop();
+        CHECK(answer == cudaErrorInvalidValue);
+        CHECK(found.trace.awaits.size() == 1);
+        for (const analysis::device_wait& wait : found.trace.device_waits)
+            CHECK(wait.await == analysis::none);
     }
 }

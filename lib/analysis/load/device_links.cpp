@@ -205,7 +205,7 @@ void link_devices(const task_records& records, const symbols& names, clock_map& 
     linker.order();
     linker.find_calls();
     linker.find_scopes();
-    link_device_waits(loaded);
+    link_device_waits(records.ops, loaded);
     link_device_ranges(loaded);
 }
 

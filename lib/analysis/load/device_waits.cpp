@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "stream_dependencies.hpp"
 #include "stream_search.hpp"
@@ -31,8 +33,29 @@ void order_by_stream(trace& loaded) {
               });
 }
 
-/// The first suspension of the wait's task at or after it.
-std::uint32_t await_of(const device_wait& wait, const trace& loaded) {
+/// When suspensions of tasks were taken back.
+class cancelled_suspensions {
+public:
+    explicit cancelled_suspensions(std::span<const task_op> ops) {
+        for (const task_op& each : ops)
+            if (each.kind == coroscope::trace::record_kind::cancel)
+                moments_.emplace_back(each.task, each.time_ns);
+        std::sort(moments_.begin(), moments_.end());
+    }
+
+    [[nodiscard]] bool has(std::uint32_t task, std::int64_t after_ns, std::int64_t until_ns) const {
+        const auto found =
+            std::upper_bound(moments_.begin(), moments_.end(), std::pair(task, after_ns));
+        return found != moments_.end() && *found <= std::pair(task, until_ns);
+    }
+
+private:
+    std::vector<std::pair<std::uint32_t, std::int64_t>> moments_;
+};
+
+/// The first suspension of the wait's task at or after it; none where that was taken back.
+std::uint32_t await_of(const device_wait& wait, const cancelled_suspensions& cancelled,
+                       const trace& loaded) {
     if (wait.task >= loaded.tasks.size()) return none;
     const index_range awaits = loaded.tasks[wait.task].awaits;
     std::size_t first = 0, end = awaits.size();
@@ -43,7 +66,9 @@ std::uint32_t await_of(const device_wait& wait, const trace& loaded) {
         else
             end = middle;
     }
-    return first < awaits.size() ? awaits[first] : none;
+    if (first >= awaits.size()) return none;
+    const std::int64_t suspend_ns = loaded.awaits[awaits[first]].suspend_ns;
+    return cancelled.has(wait.task, wait.time_ns, suspend_ns) ? none : awaits[first];
 }
 
 /// When what an await waited for was done.
@@ -199,11 +224,15 @@ void order_stream_names(std::vector<device_stream>& streams) {
 
 }  // namespace
 
-void link_device_waits(trace& loaded) {
+void link_device_waits(std::span<const task_op> ops, trace& loaded) {
     order_stream_names(loaded.device_streams);
     order_by_stream(loaded);
     order_dependencies(loaded);
-    for (device_wait& each : loaded.device_waits) each.await = await_of(each, loaded);
+    if (!loaded.device_waits.empty()) {
+        const cancelled_suspensions cancelled(ops);
+        for (device_wait& each : loaded.device_waits)
+            each.await = await_of(each, cancelled, loaded);
+    }
     wait_linker(loaded).link();
 }
 
