@@ -41,7 +41,7 @@ net::awaitable<void> awaits_timer_first(cudaStream_t stream) {
     auto operation = cuda::async_completion(stream, net::use_awaitable);
     net::steady_timer timer(co_await net::this_coro::executor, 2ms);
     co_await timer.async_wait(net::use_awaitable);
-    co_await AWAIT_DEVICE(std::move(operation));
+    co_await COROSCOPE_AWAIT_DEVICE(std::move(operation));
 }
 
 net::awaitable<void> hands_on(net::io_context& io, cudaStream_t stream) {
@@ -63,7 +63,7 @@ std::thread complete_late(fake_stream& stream) {
 const coroscope::detail::device_recorder recorder{
     "cuda",
     [](std::uint64_t, coroscope::detail::device_message&) noexcept { return true; },
-    []() noexcept {},
+    [](bool) noexcept {},
     []() noexcept {},
     [](std::uint64_t) noexcept {},
     [](void*, bool) noexcept { return coroscope::detail::device_stream{5, 40}; },

@@ -30,7 +30,7 @@ detail::device_stream identify(void* stream, bool) noexcept {
 const detail::device_recorder recorder{
     "cuda",
     [](std::uint64_t, detail::device_message&) noexcept { return true; },
-    []() noexcept {},
+    [](bool) noexcept {},
     []() noexcept {},
     [](std::uint64_t) noexcept {},
     identify,

@@ -227,7 +227,6 @@ chrome_parser::outcome chrome_parser::parse(std::span<const char> text, std::siz
         auto element = *each;
         if (element.error() != simdjson::SUCCESS) return {kind::stopped, reached};
         if (pending && !sink.take(event_)) return {kind::stopped, reached};
-        pending = false;
         ondemand::value& value = unchecked(element);
         reached = value.raw_json_token().data();
         auto object = value.get_object();
