@@ -95,6 +95,7 @@ BUDGETS = {
     "frame.bytes_per_task": Budget("≤ 64 B", "48 B", value=at_most(64)),
     "include": Budget("≤ 80 ms", "50 ms", value=at_most(80)),
     "compile.ms_per_scope": Budget("≤ 2.5 ms", "1 ms", value=at_most(2.5)),
+    "compile.instructions_per_scope": Budget(""),
     "code.bytes_per_scope": Budget("≤ 136 B", "96 B", value=at_most(136)),
     "load.native": Budget("≥ 20 M/s", "50 M/s", value=at_least(20)),
     "load.chrome": Budget("≥ 300 MB/s", "1000 MB/s", value=at_least(300)),

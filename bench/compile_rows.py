@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "scripts"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent),
+                str(pathlib.Path(__file__).resolve().parent.parent / "scripts")]
+import callgrind  # noqa: E402
 import object_code  # noqa: E402
 
 CXX = os.environ.get("CXX", "c++").split()
@@ -18,6 +20,7 @@ UNCACHED = dict(os.environ, CCACHE_DISABLE="1")  # CXX may be "ccache g++", whic
 INCLUDE_ROUNDS = 9
 COMPILE_ROUNDS = 3
 FUNCTIONS = 1000
+COUNTED_FUNCTIONS = (5, 25)  # by callgrind, under which a compiler takes fifty times as long
 
 
 def compile_ms(source, *options):
@@ -81,6 +84,26 @@ def compile_per_scope():
                note=f"a function without: {floor / FUNCTIONS:.2f} ms")
 
 
+def compiler_instructions(folder, scope):
+    """Of the compiler, per function."""
+    totals = []
+    for count in COUNTED_FUNCTIONS:
+        source = write(folder, "counted.cpp", functions(scope, count))
+        totals.append(callgrind.count_all(
+            [*CXX, *object_code.FLAGS, "-O2", "-S", source, "-o", os.devnull], UNCACHED))
+    return (totals[1] - totals[0]) / (COUNTED_FUNCTIONS[1] - COUNTED_FUNCTIONS[0])
+
+
+def compiler_instructions_per_scope():
+    name = "compile.instructions_per_scope"
+    if not callgrind.is_there():
+        return {"name": name, "value": None, "unit": "instr", "floor": None, "ratio": None,
+                "instructions": None, "note": "needs valgrind"}
+    with tempfile.TemporaryDirectory() as folder:
+        ours, floor = (compiler_instructions(folder, scope) for scope in (True, False))
+    return row(name, ours - floor, "instr", note=f"a function without: {floor:,.0f}")
+
+
 def bytes_per_scope(compiler, count):
     """(code, unwind tables) that a scope adds to a function, of `count` of them."""
     with tempfile.TemporaryDirectory() as folder:
@@ -116,5 +139,6 @@ ROWS = {
     "scope.disabled": disabled,
     "include": include,
     "compile.ms_per_scope": compile_per_scope,
+    "compile.instructions_per_scope": compiler_instructions_per_scope,
     "code.bytes_per_scope": code_per_scope,
 }

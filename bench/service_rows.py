@@ -19,6 +19,7 @@ import subprocess
 import tempfile
 import time
 
+import callgrind
 from example_rows import lost_records
 from timed_rows import run_json, void_if_lost
 
@@ -114,9 +115,9 @@ class Service:
             output, database, trace = (place / f"{kind}{requests}{end}" for end in (".out", ".db", ".cst"))
             shutil.copyfile(seeded, database)
             with server(self.programs[kind], database, trace if kind == "recording" else None,
-                        "valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={output}") as (_, port):
+                        *callgrind.command(output)) as (_, port):
                 self.ask(port, requests)
-            totals.append(int(re.search(r"^totals: (\d+)", output.read_text(), re.MULTILINE)[1]))
+            totals.append(callgrind.total(output))
         return (totals[1] - totals[0]) / (COUNTED_REQUESTS[1] - COUNTED_REQUESTS[0])
 
 
@@ -195,5 +196,5 @@ def rows(folder):
             name = f"service.{kind}.{what}"
             yield name, functools.partial(measure, folder, name, kind, what)
         name = f"service.{kind}.instructions"
-        if shutil.which("valgrind"):
+        if callgrind.is_there():
             yield name, functools.partial(measure_instructions, folder, name, kind)

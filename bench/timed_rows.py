@@ -4,9 +4,10 @@
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import tempfile
+
+import callgrind
 
 PROCESSES = 5
 COUNTED_OPERATIONS = 20440  # ten full chunks of scopes
@@ -45,17 +46,15 @@ def count(program, name, which):
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder, "callgrind.out")
         subprocess.run(
-            ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={output}",
-             f"--toggle-collect={COUNTED_FUNCTION}",
+            [*callgrind.command(output, f"--toggle-collect={COUNTED_FUNCTION}"),
              program, "--count", which, name, str(COUNTED_OPERATIONS)],
             check=True, stderr=subprocess.DEVNULL)
-        total = re.search(r"^totals: (\d+)", output.read_text(), re.MULTILINE)
-    return int(total.group(1)) / COUNTED_OPERATIONS
+        return callgrind.total(output) / COUNTED_OPERATIONS
 
 
 def instructions(program, name):
     """Per operation, those of the same program without the profiler taken off."""
-    if not COUNTED.match(name) or shutil.which("valgrind") is None:
+    if not COUNTED.match(name) or not callgrind.is_there():
         return None
     return round(count(program, name, "subject") - count(program, name, "plain"), 1)
 
