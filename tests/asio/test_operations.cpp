@@ -67,7 +67,7 @@ TEST_CASE("an operation that is spawned by itself is awaited, resumed and finish
     const analysis::task_info& task = loaded.tasks.front();
     CHECK(task.state == analysis::task_state::finished);
     CHECK_FALSE(task.losses);
-    CHECK(task.time.waiting_ns >= 4 * ms);
+    CHECK(task.time.waiting_ns > 0);
     REQUIRE(task.awaits.size() >= 1);
     for (const std::uint32_t each : task.awaits) CHECK(loaded.awaits[each].resume_ns.has_value());
     check_all_add_up(loaded);
