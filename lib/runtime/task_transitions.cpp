@@ -290,10 +290,11 @@ void cancel_active(task_state& task, const resumer& before) noexcept {
     if (is_recording(gate)) record_cancel(task);
 }
 
+// Nothing is fetched ahead: a task that is resumed leaves again, and that asks for the line, which holds two records.
 void resume_active(task_state& task) noexcept {
     char* at = nullptr;
-    if (!is_short(task) || this_thread.handover_target != nullptr || !find_long_place(at))
-        [[unlikely]]
+    if (!is_short(task) || this_thread.handover_target != nullptr ||
+        !find_place(at, long_record_bytes)) [[unlikely]]
         return rarely<resume_any>(task);
     const std::uint64_t mark = this_thread.mark;
     const std::uint64_t id = task.task;
