@@ -71,7 +71,7 @@ void renumber(task_records& records, const std::vector<job>& jobs, trace& loaded
     std::vector<task_info> kept, folded;
     records.renumbered.resize(jobs.size());
     for (std::size_t task = 0; task < jobs.size(); ++task)
-        (jobs[task].first_resumed == none ? kept : folded).push_back(std::move(loaded.tasks[task]));
+        (jobs[task].first_resumed == none ? kept : folded).push_back(loaded.tasks[task]);
     records.first_folded = static_cast<std::uint32_t>(kept.size());
     std::uint32_t next_kept = 0, next_folded = records.first_folded;
     for (std::size_t task = 0; task < jobs.size(); ++task)
