@@ -236,7 +236,7 @@ std::uint32_t cupti_recorder::next_period() const noexcept {
     return (period_.load(std::memory_order_relaxed) + 1) & collected_periods::number_mask;
 }
 
-// What is there is delivered before what is delivered counts as lost.
+// What CUPTI gives back at once need not be kept.
 void cupti_recorder::collect(bool on) noexcept {
     const std::uint64_t ticks = detail::session_ticks();
     if (!on) cupti_->flush_all(0);
@@ -322,8 +322,10 @@ void cupti_recorder::read_kept() noexcept {
 }
 
 void cupti_recorder::complete(std::uint8_t* buffer, std::size_t bytes) noexcept {
-    const std::lock_guard reading(reading_);
-    if (!keep(buffer, bytes)) read(buffer, bytes);
+    {
+        const std::lock_guard reading(reading_);
+        if (!keep(buffer, bytes)) read(buffer, bytes);
+    }
     collect_dropped();
 }
 
