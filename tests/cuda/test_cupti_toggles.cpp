@@ -50,6 +50,14 @@ std::uint64_t task_of(const recorded_devices& found, const char* kernel) {
     return 0;
 }
 
+// Launches while collection is on, and switches it off; the buffer may come back from then on.
+void launch_and_deliver_later(profile& session) {
+    fake::hold_buffers(true);
+    fake::call_launch({.kernel = "first"});
+    session.toggle_collection(false);
+    fake::hold_buffers(false);
+}
+
 }  // namespace
 
 TEST_SUITE("switched collection") {
@@ -88,10 +96,7 @@ TEST_SUITE("switched collection") {
               "again") {
         const recorded_devices found = [] {
             profile session({.use_device = "cuda"});
-            fake::hold_buffers(true);
-            fake::call_launch({.kernel = "first"});
-            session.toggle_collection(false);
-            fake::hold_buffers(false);
+            launch_and_deliver_later(session);
             fake::deliver();
             session.toggle_collection(true);
             return decode(session.stop());
@@ -104,10 +109,7 @@ TEST_SUITE("switched collection") {
     TEST_CASE("a session that ends while it is off counts what was delivered too late as lost") {
         const recorded_devices found = [] {
             profile session({.use_device = "cuda"});
-            fake::hold_buffers(true);
-            fake::call_launch({.kernel = "first"});
-            session.toggle_collection(false);
-            fake::hold_buffers(false);
+            launch_and_deliver_later(session);
             fake::call_launch({.kernel = "second"});
             return decode(session.stop());
         }();
