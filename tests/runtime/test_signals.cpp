@@ -201,11 +201,19 @@ TEST_SUITE("signals") {
     }
 
     TEST_CASE("scopes of handlers and of the code that they interrupt are all found, or counted") {
+        const handler installed(SIGUSR1, on_early_signal);
         profile session{{.all_threads = true, .policy = overflow::wait}};
-        const std::uint64_t done = work_in_storm(step);
+        std::uint64_t raised = 0;
+        const std::uint64_t done = work_in_storm([&raised](std::uint64_t number) {
+            step(number);
+            if (number % 100 != 0) return;
+            ::raise(SIGUSR1);  // at no hand-over of a chunk: its scope may wait as any other
+            ++raised;
+        });
         const analysis::trace trace = load(session.stop());
         check_only_handlers_lost(trace, done);
         CHECK(count(trace, "in a handler") > 0);
+        CHECK(count(trace, "early") == raised);
         for (const std::string& digits : steps_by_thread(trace)) CHECK(is_whole_sequence(digits));
     }
 
