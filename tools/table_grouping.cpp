@@ -14,8 +14,9 @@ constexpr std::string_view attribute_prefix = "attr:";
 constexpr std::string_view stack_prefix = "stack:";
 
 bool read_frames(std::string_view digits, std::size_t& frames) {
-    const char* end = digits.data() + digits.size();
-    const auto [stopped, error] = std::from_chars(digits.data(), end, frames);
+    const char* const begin = digits.data();
+    const char* const end = begin + digits.size();
+    const auto [stopped, error] = std::from_chars(begin, end, frames);
     return error == std::errc() && stopped == end && frames != 0;
 }
 

@@ -96,7 +96,7 @@ void server::open_session(net::ip::tcp::socket socket) {
     COROSCOPE("open_session");
     counters_.connections.fetch_add(1, std::memory_order_relaxed);
     boost::system::error_code ignored;
-    socket.set_option(net::ip::tcp::no_delay{true}, ignored);
+    static_cast<void>(socket.set_option(net::ip::tcp::no_delay{true}, ignored));
     auto opened =
         std::make_shared<session>(std::move(socket), requests_, counters_, settings_.serve);
     sessions_.insert(opened);
@@ -108,8 +108,8 @@ void server::open_session(net::ip::tcp::socket socket) {
 void server::stop_everything() {
     stopping_ = true;
     boost::system::error_code ignored;
-    acceptor_.close(ignored);
-    signals_.cancel(ignored);
+    static_cast<void>(acceptor_.close(ignored));
+    static_cast<void>(signals_.cancel(ignored));
     janitor_.stop();
     for (const auto& open : sessions_) {
         open->stop();

@@ -111,7 +111,7 @@ net::awaitable<void> session::linger() {
     constexpr std::size_t patience_bytes = 1024 * 1024;
     constexpr std::size_t chunk_bytes = 4096;
     beast::error_code error;
-    stream_.socket().shutdown(net::ip::tcp::socket::shutdown_send, error);
+    static_cast<void>(stream_.socket().shutdown(net::ip::tcp::socket::shutdown_send, error));
     stream_.expires_after(std::chrono::seconds{1});
     buffer_.clear();
     for (std::size_t total = 0; !error && total < patience_bytes;) {

@@ -70,8 +70,8 @@ template <class Call>
 auto call_deferred(Call&& call) {
     using result = typename Call::result;
     completion_ptr completed(new completion);
-    std::future<result> state =
-        std::async(std::launch::deferred, [call = std::move(call), completed]() mutable -> result {
+    std::future<result> state = std::async(
+        std::launch::deferred, [call = static_cast<Call&&>(call), completed]() mutable -> result {
             const producing guard(*completed);
             return call();
         });
@@ -81,7 +81,7 @@ auto call_deferred(Call&& call) {
 /// Runs on a thread of its own; where there is none, throws std::system_error or, if it may, defers.
 template <class Call>
 auto call_on_thread(Call&& call, bool may_defer) {
-    auto work = std::make_unique<promised_call<Call>>(std::move(call));
+    auto work = std::make_unique<promised_call<Call>>(static_cast<Call&&>(call));
     auto made = work->answer.get_future();
     joiner_ptr worker(new joiner);
     COROSCOPE_DETAIL_TRY {

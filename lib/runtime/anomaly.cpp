@@ -90,7 +90,7 @@ handled_exception find_handled() noexcept {
     handled_exception found;
     const std::exception_ptr current = std::current_exception();
     static_assert(sizeof current == sizeof found.object);
-    __builtin_memcpy(&found.object, &current, sizeof found.object);
+    __builtin_memcpy(static_cast<void*>(&found.object), &current, sizeof found.object);
     if (found.object == nullptr) return found;
     found.type = abi::__cxa_current_exception_type();
     found.fresh = has_header_before(found.object);
@@ -155,6 +155,7 @@ void copy_what(char* to, std::size_t size) noexcept {
     } catch (const std::exception& caught) {
         if (const char* said = caught.what(); said != nullptr) what.text(said);
     } catch (...) {
+        // Nothing is known of it.
     }
 }
 
@@ -234,6 +235,7 @@ public:
         try {
             at->handler_(found, at->data_);
         } catch (...) {
+            // Nothing that a handler throws may leave the runtime.
         }
         if (!nested) calling_thread.store(nullptr, std::memory_order_relaxed);
     }

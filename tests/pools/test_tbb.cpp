@@ -69,12 +69,14 @@ TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
         recording session;
         std::atomic<int> ran{0};
         coroscope::task_group group;
-        CHECK(group.run_and_wait([&ran] { ++ran; }) == oneapi::tbb::complete);
+        const auto first = group.run_and_wait([&ran] { ++ran; });
+        CHECK(first == oneapi::tbb::complete);
         auto deferred = group.defer([&ran] { ++ran; });
         CHECK(ran == 1);
         group.run(std::move(deferred));
         group.wait();
-        CHECK(group.run_and_wait(group.defer([&ran] { ++ran; })) == oneapi::tbb::complete);
+        const auto last = group.run_and_wait(group.defer([&ran] { ++ran; }));
+        CHECK(last == oneapi::tbb::complete);
         CHECK(ran == 3);
         CHECK(session.stop().trace.tasks.size() == 3);
     }

@@ -89,12 +89,13 @@ struct in_arena : lazy_base<in_arena> {
         from.allocated += bytes;
         auto* frame = static_cast<char*>(std::malloc(rounded(bytes) + sizeof(arena*)));
         arena* owner = &from;
-        __builtin_memcpy(frame + rounded(bytes), &owner, sizeof owner);
+        __builtin_memcpy(frame + rounded(bytes), static_cast<const void*>(&owner), sizeof owner);
         return frame;
     }
     static void operator delete(void* frame, std::size_t bytes) noexcept {
         arena* owner = nullptr;
-        __builtin_memcpy(&owner, static_cast<char*>(frame) + rounded(bytes), sizeof owner);
+        __builtin_memcpy(static_cast<void*>(&owner), static_cast<char*>(frame) + rounded(bytes),
+                         sizeof owner);
         owner->freed += bytes;
         std::free(frame);
     }

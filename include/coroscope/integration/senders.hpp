@@ -43,7 +43,7 @@ void start_operation(Operation& operation) noexcept {
     }
 }
 template <class Receiver, class... Values>
-void value_to(Receiver&& receiver, Values&&... values) {
+void value_to(Receiver& receiver, Values&&... values) {
     if constexpr (requires { std::move(receiver).set_value(static_cast<Values&&>(values)...); }) {
         std::move(receiver).set_value(static_cast<Values&&>(values)...);
     } else {
@@ -51,7 +51,7 @@ void value_to(Receiver&& receiver, Values&&... values) {
     }
 }
 template <class Receiver, class Error>
-void error_to(Receiver&& receiver, Error&& error) noexcept {
+void error_to(Receiver& receiver, Error&& error) noexcept {
     if constexpr (requires { std::move(receiver).set_error(static_cast<Error&&>(error)); }) {
         std::move(receiver).set_error(static_cast<Error&&>(error));
     } else {
@@ -59,7 +59,7 @@ void error_to(Receiver&& receiver, Error&& error) noexcept {
     }
 }
 template <class Receiver>
-void stopped_to(Receiver&& receiver) noexcept {
+void stopped_to(Receiver& receiver) noexcept {
     if constexpr (requires { std::move(receiver).set_stopped(); }) {
         std::move(receiver).set_stopped();
     } else {

@@ -23,8 +23,9 @@ namespace coroscope::analysis::reading {
 template <class Integer>
 [[nodiscard]] std::optional<Integer> integer(std::string_view text) {
     Integer value{};
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, value);
     if (error != std::errc() || stop != end || text.empty()) return std::nullopt;
     return value;
 }

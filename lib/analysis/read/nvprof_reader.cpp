@@ -173,8 +173,15 @@ void attribute(const std::vector<launch>& launches, sqlite_database& database,
             inside = true;
             const std::string call = std::to_string(each.call);
             if (!seen.emplace(event->id, each.call).second)
-                database.fail(std::string("table ") + calls + ", row " + call +
-                              ": duplicate key: (" + std::to_string(event->id) + ", " + call + ")");
+                database.fail(std::string("table ")
+                                  .append(calls)
+                                  .append(", row ")
+                                  .append(call)
+                                  .append(": duplicate key: (")
+                                  .append(std::to_string(event->id))
+                                  .append(", ")
+                                  .append(call)
+                                  .append(")"));
             event->kernels.push_back(each.kernel);
         }
         if (!inside) trace.outside.push_back(each.kernel);
