@@ -23,13 +23,15 @@ import callgrind
 from example_rows import lost_records
 from timed_rows import run_json, void_if_lost
 
-STARTS = 48
-TURNS = 6  # of each start: a sixteenth of a second each, so that all see the same machine
+STARTS = 96
 CONNECTIONS = 32
 REQUESTS = 1_000
 COUNTED_REQUESTS = (1_000, 6_000)
 RESAMPLES = 4_000
 KINDS = ("absent", "inactive", "recording")
+# The turns of each start, a sixteenth of a second each, so that all see the same machine: each kind is first, second
+# and last equally often, and comes after each of the others equally often.
+ORDERS = tuple(itertools.permutations(KINDS))
 MEASURES = {"throughput": "1/s", "cpu": "µs", "p99": "ms"}
 
 
@@ -105,7 +107,7 @@ class Service:
                 servers[kind] = running.enter_context(
                     server(self.programs[kind], database, trace if kind == "recording" else None))
                 self.load(*servers[kind])  # caches are warm, the connections' own keys are there
-            taken = [{kind: self.load(*servers[kind]) for kind in rotated(turn)} for turn in range(TURNS)]
+            taken = [{kind: self.load(*servers[kind]) for kind in order} for order in ORDERS]
         return taken, lost_records(self.command, trace)
 
     def counted(self, kind, seeded, place):
@@ -119,12 +121,6 @@ class Service:
                 self.ask(port, requests)
             totals.append(callgrind.total(output))
         return (totals[1] - totals[0]) / (COUNTED_REQUESTS[1] - COUNTED_REQUESTS[0])
-
-
-def rotated(turn):
-    """Each kind is first, second and last equally often."""
-    first = turn % len(KINDS)
-    return KINDS[first:] + KINDS[:first]
 
 
 def drawn(dice, starts):

@@ -8,7 +8,7 @@ usage: ./dev bench [--json FILE] [--markdown] [--list] [ROW…]
 Builds the benchmarks (release) and prints what instrumentation costs: each row of the budget table
 beside its floor, measured in the same run. ROW is a name, its beginning up to a dot, or a pattern;
 --list prints the names. docs/performance.md says what each row measures. A full run takes about
-five minutes on two idle processors.
+seven minutes on two idle processors.
 
 example: ./dev bench scope 'await.*' --json rows.json
 TEXT
