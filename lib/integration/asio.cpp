@@ -20,9 +20,8 @@ namespace {
 
 // A step of what a coroutine awaits. The first one, created as it suspends, may be its turn on an executor; a later
 // one that is ready at once is so from here on.
-[[gnu::always_inline]] inline void create_step(operation_state& created, const purpose& of,
-                                               std::uint32_t kind, bool is_ready,
-                                               bool suspends) noexcept {
+void create_step(operation_state& created, const purpose& of, std::uint32_t kind, bool is_ready,
+                 bool suspends) noexcept {
     const bool later = is_ready && !suspends;
     created.whose.task = of.task;
     created.whose.carried = kind == purpose_carrying ? retain_carried(of.carried) : 0;
@@ -60,8 +59,8 @@ void create_handler(operation_state& created, const char* type, const char* oper
     created.whose.which |= announced;
 }
 
-[[gnu::noinline]] void create_any(operation_state& created, const char* type,
-                                  const char* operation) noexcept {
+[[gnu::noinline]] void create_any(operation_state& created, const char* type, const char* operation,
+                                  operation_kind kind) noexcept {
     const innermost inside;
     // Outside of handlers an await is started inside its location; one whose end was missed, because a
     // session stopped meanwhile, is over.
@@ -70,18 +69,15 @@ void create_handler(operation_state& created, const char* type, const char* oper
     const bool recording = load_gate() != 0;
     if (recording && !scheduler_seen.load(std::memory_order_relaxed)) scheduler_missing();
     suspension& begun = inside->begun;
-    bool is_ready = false;
+    const bool is_ready = recording && kind == operation_kind::work;
     bool suspends = false;
     if (inside->suspends() && recording) {
-        const operation_facts facts = facts_of(type, operation, begun.location);
-        is_ready = facts.ready;
         suspends = begun.ticks != 0 && begun.task == inside->whose.task;
         begun.type = type;
         begun.operation = operation;
         // A timeout's timer is created before the operation that it guards, which names the await.
-        if (!facts.timer) end_suspension(*inside, facts.site);
-    } else if (recording) {
-        is_ready = is_executor_work(operation);
+        if (kind != operation_kind::timer)
+            end_suspension(*inside, operation_site(type, operation, begun.location));
     }
     if (inside->whose.is(purpose_initiating) || !inside->runs_task()) {
         if (inside->whose.has_task())
@@ -93,58 +89,108 @@ void create_handler(operation_state& created, const char* type, const char* oper
     create_handler(created, type, operation, is_ready);
 }
 
-// In a handler that runs no task nothing suspends. The short way of what is created there by an await without
-// attributes, a later step of it or its result on the way back.
-[[gnu::noinline]] void create_while_idle(operation_state& created, const char* type,
-                                         const char* operation) noexcept {
-    const frame* const inside = this_thread.invocation;
-    const bool recording = load_gate() != 0;
-    if (inside == nullptr || inside->state != frame_idle || has_attributes(inside->whose) ||
-        (recording && !scheduler_seen.load(std::memory_order_relaxed)))
-        return create_any(created, type, operation);
-    if (inside->whose.has_task())
-        create_step(created, inside->whose, purpose_step, recording && is_executor_work(operation),
-                    false);
-    else if (inside->whose.is(purpose_back))
-        create_way_back(created, *inside);
-    else
-        create_any(created, type, operation);
+[[gnu::noinline]] void note_careful_wake(operation_state& created) noexcept {
+    created.wake = now();
 }
 
-// Does what is created here name the await of a coroutine that has just suspended the short way?
-bool names_plain_await(const frame* inside) noexcept {
-    return inside != nullptr &&
-           (inside->state & ~std::uint32_t{frame_begins}) == frame_suspends_plain &&
-           no_more_than_records(load_gate()) && inside->whose.carried == this_thread.carried;
+// A later step of an await without attributes. `waker`: the task that readies it, if it is ready.
+[[gnu::always_inline]] inline void create_plain_step(operation_state& created, const purpose& of,
+                                                     operation_kind kind,
+                                                     std::uint64_t waker) noexcept {
+    created.whose.task = of.task;
+    created.whose.carried = 0;
+    created.whose.which = purpose::make(of.serial(), purpose_step);
+    created.wake = 0;
+    if (kind != operation_kind::work) return;
+    const std::int32_t gate = load_gate_once();
+    if (gate == 0) return;
+    created.waker = mark_here(waker);
+    if (gate < 0) [[unlikely]]
+        return note_careful_wake(created);
+    created.wake = detail::counter_ticks();
+}
+
+// In a handler that runs no task nothing suspends. False where what is created there is none of the usual.
+[[gnu::always_inline]] inline bool create_while_idle(operation_state& created, const frame& inside,
+                                                     operation_kind kind) noexcept {
+    const purpose& of = inside.whose;
+    if (of.is(purpose_step) && of.task != 0)
+        create_plain_step(created, of, kind, 0);
+    else if (of.is(purpose_back) && of.task == 0)
+        create_way_back(created, inside);
+    else if (of.is(purpose_initiating) && of.task != 0 && !has_attributes(of))
+        create_plain_step(created, of, kind, of.task);
+    else
+        return false;
+    return true;
+}
+
+// Is the coroutine that suspends here one that has done so the short way, and what it awaits not named yet?
+bool awaits_plainly(const frame& inside) noexcept {
+    return (inside.state & ~std::uint32_t{frame_begins}) == frame_suspends_plain &&
+           no_more_than_records(load_gate()) && inside.whose.carried == this_thread.carried;
+}
+
+// Of a coroutine that suspends the short way, the first step.
+[[gnu::always_inline]] inline void create_first_step(operation_state& created, const frame& inside,
+                                                     bool ready) noexcept {
+    constexpr std::uint64_t changed = purpose::make(0, purpose_initiating | purpose_step);
+    created.whose.task = inside.whose.task;
+    created.whose.carried = 0;
+    created.whose.which =
+        (inside.whose.which ^ changed) | std::uint64_t{ready} * purpose::make(0, purpose_ready);
+    created.wake = 0;
+}
+
+// A timeout's timer is created before the operation that it guards, which names the await.
+bool note_timer(frame& inside, const char* type, const char* operation) noexcept {
+    if (!scheduler_seen.load(std::memory_order_relaxed)) return false;
+    inside.state = frame_suspends_plain;
+    inside.begun.type = type;
+    inside.begun.operation = operation;
+    return true;
+}
+
+// The operation names the await: the suspension's record is written.
+[[gnu::always_inline]] inline bool name_await(frame& inside, const char* type,
+                                              const char* operation) noexcept {
+    std::uint32_t site = 0;
+    char* at = nullptr;
+    if (!recent_operations::find(type, operation, inside.begun.location, site) ||
+        !find_long_place(at)) [[unlikely]]
+        return false;
+    const std::uint64_t mark = inside.begun.before.mark;
+    detail::task_state* const before = inside.begun.before.frame;
+    fill_record(at, inside.begun.ticks, make_tag(record_kind::suspend, site, 0), inside.whose.task,
+                task_of(mark));
+    inside.state = frame_idle;
+    this_thread.mark = mark;
+    this_thread.frame = before;
+    return true;
+}
+
+// The short way of what is created while a coroutine suspends in it; false where that takes more.
+[[gnu::always_inline]] inline bool create_while_suspending(operation_state& created, frame& inside,
+                                                           const char* type, const char* operation,
+                                                           operation_kind kind) noexcept {
+    if (!awaits_plainly(inside)) return false;
+    create_first_step(created, inside, kind == operation_kind::work);
+    return kind == operation_kind::timer ? note_timer(inside, type, operation)
+                                         : name_await(inside, type, operation);
 }
 
 }  // namespace
 
-void create_operation(operation_state& created, const char* type, const char* operation) noexcept {
-    static_assert(purpose::make(0, purpose_ready) == recent_operations::ready_bit
-                                                         << recent_operations::ready_shift);
-    constexpr std::uint64_t changed = purpose::make(0, purpose_initiating | purpose_step);
+void create_operation(operation_state& created, const char* type, const char* operation,
+                      operation_kind kind) noexcept {
     frame* const inside = this_thread.invocation;
-    std::uint64_t facts = 0;
-    char* at = nullptr;
-    if (!names_plain_await(inside) ||
-        !recent_operations::find_plain(type, operation, inside->begun.location, facts) ||
-        !find_long_place(at)) [[unlikely]]
-        return create_while_idle(created, type, operation);
-    const std::uint64_t task = inside->whose.task;
-    const std::uint64_t mark = inside->begun.before.mark;
-    detail::task_state* const before = inside->begun.before.frame;
-    fill_record(at, inside->begun.ticks,
-                make_tag(record_kind::suspend, recent_operations::site_of(facts), 0), task,
-                task_of(mark));
-    created.whose.task = task;
-    created.whose.carried = 0;
-    created.whose.which = (inside->whose.which ^ changed) | (facts & recent_operations::ready_bit)
-                                                                << recent_operations::ready_shift;
-    created.wake = 0;
-    inside->state = frame_idle;
-    this_thread.mark = mark;
-    this_thread.frame = before;
+    if (inside == nullptr) [[unlikely]]
+        return create_any(created, type, operation, kind);
+    const bool done = inside->state == frame_idle
+                          ? create_while_idle(created, *inside, kind)
+                          : create_while_suspending(created, *inside, type, operation, kind);
+    if (!done) [[unlikely]]
+        create_any(created, type, operation, kind);
 }
 
 void reactor_operation(operation_state& performed) noexcept {

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <new>
-#include <string_view>
 
 #include "asio_operations.hpp"
 
@@ -31,7 +30,6 @@ void innermost::forget() noexcept {
 void spell_out(frame& inside) noexcept {
     inside.begun.before.carried = inside.whose.carried;
     inside.begun.task = inside.whose.task;
-    inside.begun.operation = nullptr;
     inside.begun.serial = inside.whose.serial();
     inside.state ^= frame_suspends_plain | frame_suspends;
 }
@@ -164,6 +162,7 @@ void suspend(tracked_task& suspended) noexcept {
     inside->state = frame_begins | frame_suspends_plain;
     inside->begun.ticks = detail::counter_ticks();
     inside->begun.location = suspended.location;
+    inside->begun.operation = nullptr;
     inside->begun.before.mark = suspended.before.mark;
     inside->begun.before.frame = suspended.before.frame;
     inside->whose.task = suspended.task;
@@ -202,27 +201,39 @@ namespace {
     run_resumed(resumed, inside, at + long_record_bytes, ticks, tag);
 }
 
+// In the invocation of the operation that the task awaits, or of the result of another that it awaited? Then `ready`
+// is purpose_ready where the operation says so.
+[[gnu::always_inline]] inline bool is_resumed_plainly(const frame& inside,
+                                                      const tracked_task& resumed,
+                                                      std::uint64_t& ready) noexcept {
+    constexpr std::uint64_t either = purpose::make(0, purpose_ready);
+    ready = inside.whose.which ^ purpose::make(resumed.serial, purpose_step);
+    if (inside.whose.task == resumed.task && (ready & ~either) == 0) [[likely]]
+        return true;
+    ready = 0;
+    return inside.whose.which == purpose::make(0, purpose_back);
+}
+
 }  // namespace
 
-// Is the task suspended, and resumed in the invocation of the operation that it awaits?
+// The task is suspended, or has not run yet, and nothing else is in the middle of anything here.
 void resume(tracked_task& resumed) noexcept {
-    constexpr std::uint64_t either = purpose::make(0, purpose_ready);
     constexpr std::uint64_t tag = make_tag(record_kind::resume, 0, 0);
-    static_assert(make_tag(record_kind::resume, 0, trace::resume_ready) == (tag | either));
+    static_assert(make_tag(record_kind::resume, 0, trace::resume_ready) ==
+                  (tag | purpose::make(0, purpose_ready)));
     frame* const inside = this_thread.invocation;
-    if (inside == nullptr || inside->state != frame_idle || inside->whose.task != resumed.task)
-        [[unlikely]]
-        return resume_any(resumed);
-    const std::uint64_t differs = inside->whose.which ^ purpose::make(resumed.serial, purpose_step);
-    if ((differs & ~either) != 0 || resumed.flags != suspended_flags ||
+    std::uint64_t ready = 0;
+    if (inside == nullptr || inside->state != frame_idle ||
+        !is_resumed_plainly(*inside, resumed, ready) ||
+        (resumed.flags | detail::task_started) != suspended_flags ||
         !no_more_than_records(load_gate()) || !detail::knows(resumed.announced) ||
         resumed.carried != this_thread.carried) [[unlikely]]
         return resume_any(resumed);
-    if (inside->wake != 0) return resume_woken(resumed, *inside, tag | differs);
+    if (inside->wake != 0) return resume_woken(resumed, *inside, tag | ready);
     char* at = nullptr;
     if (!find_long_place(at)) [[unlikely]]
         return resume_any(resumed);
-    run_resumed(resumed, *inside, at, detail::counter_ticks(), tag | differs);
+    run_resumed(resumed, *inside, at, detail::counter_ticks(), tag | ready);
 }
 
 void finish(tracked_task& finished, bool failed) noexcept {
@@ -348,29 +359,6 @@ void write_spawn(std::uint64_t task, std::uint16_t& announced, std::uint64_t tic
     record_carried(task, carried);
     if ((load_gate() & detail::gate_task_table) != 0)
         keep_in_task_table({task, ticks, parent, site, flags | trace::spawn_asio});
-}
-
-constinit std::atomic<std::uint64_t> recent_operations::slots[256];
-
-namespace {
-
-[[gnu::noinline]] operation_facts look_up(const char* type, const char* operation,
-                                          const void* location) noexcept {
-    site* where = intern_operation(type, operation, location);
-    const operation_facts found{where == nullptr ? 0 : site_id(*where), is_executor_work(operation),
-                                std::string_view(type) == "deadline_timer"};
-    if (scheduler_seen.load(std::memory_order_relaxed))
-        recent_operations::keep(type, operation, location, found);
-    return found;
-}
-
-}  // namespace
-
-operation_facts facts_of(const char* type, const char* operation, const void* location) noexcept {
-    operation_facts found;
-    if (recent_operations::find(type, operation, location, found)) [[likely]]
-        return found;
-    return look_up(type, operation, location);
 }
 
 }  // namespace coroscope::asio

@@ -23,6 +23,7 @@
 #include <coroscope/config.hpp>
 #include <coroscope/detail/export.hpp>
 #include <coroscope/integration/asio_awaitable.hpp>
+#include <coroscope/integration/asio_kind.hpp>
 #include <coroscope/integration/asio_task.hpp>
 
 namespace coroscope::asio {
@@ -127,13 +128,16 @@ private:
 COROSCOPE_API void scheduler_created() noexcept;
 
 COROSCOPE_API COROSCOPE_NO_PLT void create_operation(operation_state& created, const char* type,
-                                                     const char* operation) noexcept;
+                                                     const char* operation,
+                                                     operation_kind kind) noexcept;
 COROSCOPE_API void reactor_operation(operation_state& performed) noexcept;
 
 template <class Context>
-void creation(Context&, tracked_handler& handler, const char* type, const void*, std::uintmax_t,
-              const char* operation) noexcept {
-    if (is_active()) create_operation(handler.state, type, operation);
+[[gnu::always_inline]] inline void creation(Context&, tracked_handler& handler, const char* type,
+                                            const void*, std::uintmax_t,
+                                            const char* operation) noexcept {
+    if (is_active())
+        create_operation(handler.state, type, operation, kind_of_created(type, operation));
 }
 
 /// The reactor tried an operation. One that would have blocked stays with the reactor and is tried again.

@@ -233,21 +233,24 @@ public:
     }
 
     struct after_call {
-        explicit after_call(entry_promise& entry) noexcept
-            : entry_(entry), exceptions_(std::uncaught_exceptions()) {
+        explicit after_call(entry_promise& entry) noexcept : entry_(entry) {
             // The second has been entered by its own coroutines, unless it is nothing but an operation of Asio's.
             if (++entry.calls_ <= 2) entry.enter();
+            if (ends_task()) exceptions_ = std::uncaught_exceptions();
         }
         ~after_call() {
-            if (entry_.calls_ == 2 && entry_.task_.task != 0)
-                finish(entry_.task_, std::uncaught_exceptions() > exceptions_);
+            if (ends_task()) finish(entry_.task_, std::uncaught_exceptions() > exceptions_);
         }
         after_call(const after_call&) = delete;
         after_call& operator=(const after_call&) = delete;
 
     private:
+        [[nodiscard]] bool ends_task() const noexcept {
+            return entry_.calls_ == 2 && entry_.task_.task != 0;
+        }
+
         entry_promise& entry_;
-        int exceptions_;
+        int exceptions_ = 0;
     };
 
 private:

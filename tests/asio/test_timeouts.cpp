@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What names an await when more than one operation is started in it.
+
+#include <string>
+
+#include "asio_library.hpp"
+#include "recording.hpp"
+
+namespace {
+
+constexpr int rounds =
+    3;  // the first that is seen of a kind of operation goes another way than the others
+
+// A composed operation: a rest, or its turn on the executor, guarded by the same timer, which it starts first, as
+// Beast's streams do.
+class rest_or_turn {
+public:
+    rest_or_turn(net::steady_timer& timer, bool rests) : timer_(&timer), rests_(rests) {}
+
+    template <class Self>
+    void operator()(Self& self, net_error::error_code = {}) {
+        if (started_) {
+            timer_->cancel();
+            return self.complete({});
+        }
+        started_ = true;
+        timer_->expires_after(rests_ ? std::chrono::nanoseconds(1ms) : 1h);
+        if (rests_) return timer_->async_wait(std::move(self));
+        timer_->async_wait([](net_error::error_code) {});
+        net::post(timer_->get_executor(), std::move(self));
+    }
+
+private:
+    net::steady_timer* timer_;
+    bool rests_;
+    bool started_ = false;
+};
+
+// In one place a rest, and then guarded turns.
+net::awaitable<void> rest_and_take_turns() {
+    COROSCOPE_FUNCTION();
+    net::steady_timer timer(co_await net::this_coro::executor);
+    for (int round = 0; round <= rounds; ++round)
+        co_await net::async_compose<const net::use_awaitable_t<>, void(net_error::error_code)>(
+            rest_or_turn(timer, round == 0), net::use_awaitable, timer);
+}
+
+net::awaitable<void> nap_often() {
+    COROSCOPE_FUNCTION();
+    net::steady_timer timer(co_await net::this_coro::executor);
+    for (int round = 0; round < rounds; ++round) {
+        timer.expires_after(1ms);
+        co_await timer.async_wait(net::use_awaitable);
+    }
+}
+
+template <class Coroutine>
+analysis::trace record_coroutine(const Coroutine& coroutine) {
+    analysis::trace loaded = record([&] {
+        net::io_context io;
+        net::co_spawn(io, coroutine(), net::detached);
+        io.run();
+    });
+    check_all_add_up(loaded);
+    return loaded;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "an operation that a timer guards names its await, though the timer is started first, and "
+    "was awaited in the same place") {
+    const analysis::trace loaded = record_coroutine(rest_and_take_turns);
+    const analysis::task_info& task = task_named(loaded, "rest_and_take_turns");
+    REQUIRE(task.awaits.size() == 1 + rounds);
+    const auto label_of = [&](std::size_t round) {
+        return loaded.sites[loaded.awaits[task.awaits[round]].site].label;
+    };
+    CHECK(label_of(0) == "deadline_timer.async_wait");
+    for (std::size_t round = 1; round <= rounds; ++round) {
+        const analysis::await_info& turn = loaded.awaits[task.awaits[round]];
+        CHECK(label_of(round).find("execute") != std::string::npos);
+        CHECK(turn.wake_ns == turn.suspend_ns);
+    }
+}
+
+TEST_CASE("a timer that guards nothing names its await, each time") {
+    const analysis::trace loaded = record_coroutine(nap_often);
+    const analysis::task_info& task = task_named(loaded, "nap_often");
+    REQUIRE(task.awaits.size() == rounds);
+    for (const std::uint32_t index : task.awaits) {
+        const analysis::site_info& site = loaded.sites[loaded.awaits[index].site];
+        CHECK(site.label == "deadline_timer.async_wait");
+        CHECK(site.file.ends_with("test_timeouts.cpp"));
+    }
+    CHECK(task.time.waiting_ns >= rounds * ms);
+}
