@@ -336,48 +336,28 @@ constexpr std::size_t padded_payload(std::size_t bytes) noexcept {
     return (bytes + record_unit_bytes - 1) / record_unit_bytes * record_unit_bytes;
 }
 
-namespace detail {
-
-/// Of each kind of record: its size in bytes where all of the kind have the same, else 0.
-struct record_sizes {
-    std::uint8_t of[32] = {};
-
-    constexpr record_sizes() noexcept {
-        constexpr record_kind two_units[] = {record_kind::long_scope,
-                                             record_kind::suspend,
-                                             record_kind::resume,
-                                             record_kind::transfer,
-                                             record_kind::finish_transfer,
-                                             record_kind::cancel,
-                                             record_kind::spawn,
-                                             record_kind::wake,
-                                             record_kind::finish,
-                                             record_kind::awaiting,
-                                             record_kind::context,
-                                             record_kind::carries,
-                                             record_kind::item,
-                                             record_kind::device_wait,
-                                             record_kind::clock};
-        for (const record_kind each : two_units) set(each, 32);
-        set(record_kind::scope, 16);
-        set(record_kind::memory, 48);
-        set(record_kind::site, 16 + sizeof(site_body));
-        set(record_kind::thread, 16 + sizeof(thread_body));
-    }
-    constexpr void set(record_kind kind, std::size_t bytes) noexcept {
-        of[static_cast<std::size_t>(kind)] = static_cast<std::uint8_t>(bytes);
-    }
-};
-inline constexpr record_sizes fixed_record_bytes;
-
-}  // namespace detail
-
 /// Size of a record in bytes, from its tag; 0 where the kind is unknown.
 constexpr std::size_t record_bytes(std::uint64_t tag) noexcept {
-    const record_kind kind = tag_kind(tag);
-    const std::size_t fixed = detail::fixed_record_bytes.of[static_cast<std::size_t>(kind)];
-    if (fixed != 0) return fixed;
-    switch (kind) {
+    switch (tag_kind(tag)) {
+        case record_kind::scope: return 16;
+        case record_kind::long_scope:
+        case record_kind::suspend:
+        case record_kind::resume:
+        case record_kind::transfer:
+        case record_kind::finish_transfer:
+        case record_kind::cancel:
+        case record_kind::spawn:
+        case record_kind::wake:
+        case record_kind::finish:
+        case record_kind::awaiting:
+        case record_kind::context:
+        case record_kind::carries:
+        case record_kind::item:
+        case record_kind::device_wait:
+        case record_kind::clock: return 32;
+        case record_kind::memory: return 48;
+        case record_kind::site: return 16 + sizeof(site_body);
+        case record_kind::thread: return 16 + sizeof(thread_body);
         case record_kind::label:
         case record_kind::arguments:
         case record_kind::attribute:
@@ -386,8 +366,9 @@ constexpr std::size_t record_bytes(std::uint64_t tag) noexcept {
         case record_kind::device:
         case record_kind::device_name:
         case record_kind::string: return 16 + padded_payload(tag_value(tag));
-        default: return 0;
+        case record_kind::none: break;
     }
+    return 0;
 }
 
 }  // namespace coroscope::trace
