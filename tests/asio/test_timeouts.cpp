@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include "asio_library.hpp"
-#include "recording.hpp"
+#include "recorded_coroutine.hpp"
 
 namespace {
 
@@ -53,17 +52,6 @@ net::awaitable<void> nap_often() {
         timer.expires_after(1ms);
         co_await timer.async_wait(net::use_awaitable);
     }
-}
-
-template <class Coroutine>
-analysis::trace record_coroutine(const Coroutine& coroutine) {
-    analysis::trace loaded = record([&] {
-        net::io_context io;
-        net::co_spawn(io, coroutine(), net::detached);
-        io.run();
-    });
-    check_all_add_up(loaded);
-    return loaded;
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 // Awaiting one's turn on an executor: ready at once, and queued until it comes.
 
-#include "asio_library.hpp"
-#include "recording.hpp"
+#include "recorded_coroutine.hpp"
 
 namespace {
 
@@ -51,17 +50,6 @@ const analysis::await_info& only_await(const analysis::trace& loaded, const std:
     const analysis::task_info& task = task_named(loaded, name);
     REQUIRE(task.awaits.size() == 1);
     return loaded.awaits[*task.awaits.begin()];
-}
-
-template <class Coroutine>
-analysis::trace record_coroutine(const Coroutine& coroutine) {
-    analysis::trace loaded = record([&] {
-        net::io_context io;
-        net::co_spawn(io, coroutine(), net::detached);
-        io.run();
-    });
-    check_all_add_up(loaded);
-    return loaded;
 }
 
 }  // namespace
