@@ -29,7 +29,8 @@ foreign::manual<foreign::declared> hops(slot& into) {
     COROSCOPE("second half");
 }
 
-foreign::manual<foreign::plain> plain_hops(slot& into) {
+// Not inlined: clang would put its frame on the stack of its caller.
+[[gnu::noinline]] foreign::manual<foreign::plain> plain_hops(slot& into) {
     COROSCOPE("plain");
     co_await suspend_into(into);
 }
