@@ -119,9 +119,11 @@ TEST_SUITE("record_shapes") {
         const inputs call = noted(matrix, rows);
         CHECK(call.shapes == "[[2, 3], [6, 4]]");
         CHECK(call.strides == "[[3, 1], [4, 1]]");
-        const bool is_named =  // as the compiler says it
-            call.types == "[\"float\", \"short int\"]" || call.types == "[\"float\", \"short\"]";
-        CHECK_MESSAGE(is_named, call.types);
+#if defined(__clang__)  // the compiler's words
+        CHECK(call.types == "[\"float\", \"short\"]");
+#else
+        CHECK(call.types == "[\"float\", \"short int\"]");
+#endif
     }
 
     TEST_CASE("a type may describe itself, and where one stride is unknown all are") {
