@@ -8,8 +8,8 @@
 
 namespace {
 
-constexpr int rounds =
-    3;  // the first that is seen of a kind of operation goes another way than the others
+// The first operation of a kind that is seen goes another way than the others.
+constexpr int rounds = 3;
 
 // A composed operation: a rest, or its turn on the executor, guarded by the same timer, which it starts first, as
 // Beast's streams do.
