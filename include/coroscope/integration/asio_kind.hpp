@@ -11,6 +11,7 @@
 
 namespace coroscope::asio {
 
+/// What the names say of an operation.
 enum class operation_kind : std::uint8_t {
     other,
     work,  ///< handed to an executor: ready when it is created
@@ -25,6 +26,7 @@ template <std::size_t Size>
     return __builtin_strncmp(given, name, end) == 0 && (given[end] == '\0' || given[end] == '(');
 }
 
+/// By the names of its type and of itself, both ended by a zero.
 [[gnu::always_inline]] constexpr operation_kind kind_of(const char* type,
                                                         const char* operation) noexcept {
     if (is_name(operation, "execute") || is_name(operation, "post") ||
@@ -36,6 +38,7 @@ template <std::size_t Size>
 /// The same in a call, for code in which the compiler does not see the names.
 COROSCOPE_API operation_kind find_kind(const char* type, const char* operation) noexcept;
 
+/// The one or the other: without a comparison where both names are literals.
 [[gnu::always_inline]] inline operation_kind kind_of_created(const char* type,
                                                              const char* operation) noexcept {
     return __builtin_constant_p(*type) != 0 && __builtin_constant_p(*operation) != 0
