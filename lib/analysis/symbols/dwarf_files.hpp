@@ -12,11 +12,19 @@
 
 namespace coroscope::analysis {
 
-/// What is known of one address.
-struct source_place {
-    std::string function;  ///< demangled; empty where it is not known
-    std::string file;      ///< as the compiler was told; empty where it is not known
+struct code_line {
+    std::string file;  ///< as the compiler was told; empty where it is not known
     int line = 0;
+};
+
+enum class code_owner { unknown, coroscope, user };
+
+/// What is known of one address in one function.
+struct source_place {
+    std::string function;                    ///< demangled; empty where it is not known
+    code_owner owner = code_owner::unknown;  ///< by the namespace in the function's name
+    code_line at;
+    code_line declared;  ///< the function
 };
 
 class dwarf_files {

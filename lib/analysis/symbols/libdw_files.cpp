@@ -9,7 +9,10 @@
 #include <elfutils/libdwfl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -43,65 +46,147 @@ std::string demangled(const char* name) {
     return found;
 }
 
-struct free_scopes {
-    void operator()(Dwarf_Die* scopes) const { std::free(scopes); }
-};
-using scope_array = std::unique_ptr<Dwarf_Die, free_scopes>;
-
-std::string name_of(Dwarf_Die* call) {
-    for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-        Dwarf_Attribute found;
-        if (dwarf_attr_integrate(call, attribute, &found) == nullptr) continue;
-        if (const char* name = dwarf_formstring(&found)) return demangled(name);
-    }
-    const char* plain = dwarf_diename(call);
-    return plain == nullptr ? std::string() : plain;
+code_owner owner_of(std::string_view mangled) {
+    if (!mangled.starts_with("_Z")) return code_owner::unknown;
+    mangled.remove_prefix(2);
+    while (mangled.starts_with('Z')) mangled.remove_prefix(1);  // local to a function
+    if (!mangled.starts_with('N')) return code_owner::user;
+    mangled.remove_prefix(mangled.starts_with("NK") ? 2 : 1);
+    return mangled.starts_with("9coroscope") ? code_owner::coroscope : code_owner::user;
 }
 
+void set_name(source_place& place, const char* name) {
+    place.owner = owner_of(name);
+    place.function = demangled(name);
+}
+
+/// -1 where it has none.
 int number_of(Dwarf_Die* die, unsigned attribute) {
     Dwarf_Attribute found;
     Dwarf_Word value = 0;
     if (dwarf_attr(die, attribute, &found) == nullptr || dwarf_formudata(&found, &value) != 0)
-        return 0;
+        return -1;
     return static_cast<int>(value);
 }
 
-/// Where a call that was inlined stands.
-source_place place_of_call(Dwarf_Die* unit, Dwarf_Die* call) {
-    source_place place;
+/// What two attributes say, a file's number and a line. In DWARF 5 files are numbered from 0, of which libdw's own
+/// dwarf_decl_file() makes none.
+code_line line_of(Dwarf_Die* die, unsigned file_attribute, unsigned line_attribute) {
+    code_line place;
+    Dwarf_Die unit;
     Dwarf_Files* files = nullptr;
     std::size_t count = 0;
-    const auto file = static_cast<std::size_t>(number_of(call, DW_AT_call_file));
-    if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count) return place;
-    if (const char* name = dwarf_filesrc(files, file, nullptr, nullptr)) place.file = name;
-    place.line = number_of(call, DW_AT_call_line);
+    const int file = number_of(die, file_attribute);
+    if (file < 0 || dwarf_diecu(die, &unit, nullptr, nullptr) == nullptr ||
+        dwarf_getsrcfiles(&unit, &files, &count) != 0 || static_cast<std::size_t>(file) >= count)
+        return place;
+    if (const char* name = dwarf_filesrc(files, static_cast<std::size_t>(file), nullptr, nullptr))
+        place.file = name;
+    place.line = std::max(number_of(die, line_attribute), 0);
     return place;
 }
 
-/// The scopes that an address of a unit lies in, innermost first, and outwards as they are nested in the code:
-/// by its first scope alone, because those of an inlined call go on where it was written.
-std::pair<scope_array, int> scopes_of(Dwarf_Die* unit, Dwarf_Addr address) {
-    Dwarf_Die* innermost = nullptr;
-    if (dwarf_getscopes(unit, address, &innermost) <= 0) return {};
-    const scope_array owner(innermost);
-    Dwarf_Die* scopes = nullptr;
-    const int count = dwarf_getscopes_die(innermost, &scopes);
-    return {scope_array(scopes), count};
+/// Where a function was written, of itself or of a call of it that was inlined.
+code_line declaration_of(Dwarf_Die* call) {
+    Dwarf_Die written = *call;
+    Dwarf_Attribute origin;
+    if (dwarf_attr(call, DW_AT_abstract_origin, &origin) != nullptr)
+        dwarf_formref_die(&origin, &written);
+    return line_of(&written, DW_AT_decl_file, DW_AT_decl_line);
 }
 
-/// Adds the calls that were inlined at `here`, the place of the address; gives the place in the function itself.
-source_place add_inlined(std::vector<source_place>& calls, source_place here, Dwarf_Die* unit,
-                         Dwarf_Addr address) {
-    const auto [scopes, count] = scopes_of(unit, address);
-    for (int at = 0; at < count; ++at) {
-        Dwarf_Die* scope = scopes.get() + at;
-        if (dwarf_tag(scope) == DW_TAG_subprogram) break;
-        if (dwarf_tag(scope) != DW_TAG_inlined_subroutine) continue;
-        here.function = name_of(scope);
-        calls.push_back(std::move(here));
-        here = place_of_call(unit, scope);
+void set_function(source_place& place, Dwarf_Die* call) {
+    place.declared = declaration_of(call);
+    for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+        Dwarf_Attribute found;
+        if (dwarf_attr_integrate(call, attribute, &found) == nullptr) continue;
+        if (const char* name = dwarf_formstring(&found)) return set_name(place, name);
     }
-    return here;
+    if (const char* plain = dwarf_diename(call)) place.function = plain;
+}
+
+constexpr int deepest = 256;  // no compiler nests its blocks so deep
+
+/// Finds the calls that an address lies in, below this part of its unit: the function, and those inlined in it,
+/// inwards. libdw's own search leaves out the functions that clang describes inside of their namespaces.
+bool find_calls(Dwarf_Die* within, Dwarf_Addr address, std::vector<Dwarf_Die>& calls,
+                int depth = 0) {
+    Dwarf_Die part;
+    if (depth == deepest || dwarf_child(within, &part) != 0) return false;
+    do {
+        const int kind = dwarf_tag(&part);
+        if (kind == DW_TAG_namespace) {
+            if (find_calls(&part, address, calls, depth + 1)) return true;
+            continue;
+        }
+        const bool is_call = kind == DW_TAG_subprogram || kind == DW_TAG_inlined_subroutine;
+        if ((!is_call && kind != DW_TAG_lexical_block) || dwarf_haspc(&part, address) <= 0)
+            continue;
+        if (is_call) calls.push_back(part);
+        find_calls(&part, address, calls, depth + 1);
+        return true;
+    } while (dwarf_siblingof(&part, &part) == 0);
+    return false;
+}
+
+/// `address` as the unit has it.
+code_line line_at(Dwarf_Die* unit, Dwarf_Addr address) {
+    code_line place;
+    Dwarf_Line* line = dwarf_getsrc_die(unit, address);
+    if (line == nullptr || dwarf_lineno(line, &place.line) != 0) return place;
+    if (const char* file = dwarf_linesrc(line, nullptr, nullptr)) place.file = file;
+    return place;
+}
+
+/// Adds the calls that the address lies in to `places`, innermost first; the last is the function's.
+void add_calls(std::vector<source_place>& places, Dwarf_Die* unit, Dwarf_Addr address) {
+    std::vector<Dwarf_Die> calls;
+    find_calls(unit, address, calls);
+    code_line here = line_at(unit, address);
+    for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+        source_place& place = places.emplace_back();
+        set_function(place, &*call);
+        place.at = std::move(here);
+        if (dwarf_tag(&*call) != DW_TAG_inlined_subroutine) return;
+        here = line_of(&*call, DW_AT_call_file, DW_AT_call_line);
+    }
+    places.emplace_back().at = std::move(here);
+}
+
+/// Addresses of a module as it was loaded, and the unit whose code they are.
+struct unit_range {
+    Dwarf_Addr low, high;
+    Dwarf_Die* unit;
+};
+
+/// In order of their addresses. What the units say themselves: the table beside them (.debug_aranges) is missing
+/// where clang compiled, and libdwfl looks into nothing else.
+std::vector<unit_range> ranges_of(Dwfl_Module* module) {
+    std::vector<unit_range> ranges;
+    Dwarf_Addr bias = 0;
+    for (Dwarf_Die* unit = nullptr; (unit = dwfl_module_nextcu(module, unit, &bias)) != nullptr;) {
+        Dwarf_Addr base = 0, low = 0, high = 0;
+        for (std::ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &low, &high)) > 0;)
+            if (low < high) ranges.push_back({low + bias, high + bias, unit});
+    }
+    std::sort(ranges.begin(), ranges.end(),
+              [](const unit_range& one, const unit_range& other) { return one.low < other.low; });
+    return ranges;
+}
+
+Dwarf_Addr bias_of(Dwfl_Module* module) {
+    Dwarf_Addr bias = 0;
+    dwfl_module_getdwarf(module, &bias);
+    return bias;
+}
+
+Dwarf_Die* unit_at(const std::vector<unit_range>& ranges, Dwarf_Addr address) {
+    const auto after = std::upper_bound(
+        ranges.begin(), ranges.end(), address,
+        [](Dwarf_Addr wanted, const unit_range& each) { return wanted < each.low; });
+    if (after == ranges.begin()) return nullptr;
+    const unit_range& found = *(after - 1);
+    return address < found.high ? found.unit : nullptr;
 }
 
 // No search on the network or in other folders than the usual one.
@@ -112,7 +197,8 @@ constexpr Dwfl_Callbacks offline{dwfl_build_id_find_elf, dwfl_standard_find_debu
 
 struct dwarf_files::state {
     Dwfl* session = dwfl_begin(&offline);
-    std::unordered_map<Dwfl_Module*, bool> believed;  // by build id
+    std::unordered_map<Dwfl_Module*, bool> believed;                   // by build id
+    std::unordered_map<Dwfl_Module*, std::vector<unit_range>> ranges;  // where they were asked for
     ~state() {
         if (session != nullptr) dwfl_end(session);
     }
@@ -139,25 +225,18 @@ dwarf_files::dwarf_files(const trace& loaded) : state_(std::make_unique<state>()
 dwarf_files::~dwarf_files() = default;
 
 std::vector<source_place> dwarf_files::find(std::uint64_t address) const {
-    std::vector<source_place> calls;
-    source_place here;
+    std::vector<source_place> places;
     Dwfl_Module* module =
         state_->session == nullptr ? nullptr : dwfl_addrmodule(state_->session, address);
     const auto believed = state_->believed.find(module);
-    if (module == nullptr || believed == state_->believed.end() || !believed->second) return {here};
-    Dwarf_Addr bias = 0;
-    Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
-    // Between two stretches of a unit there may be code that is none of it.
-    if (unit != nullptr && dwarf_haspc(unit, address - bias) <= 0) unit = nullptr;
-    if (Dwfl_Line* line = unit == nullptr ? nullptr : dwfl_module_getsrc(module, address)) {
-        const char* file = dwfl_lineinfo(line, nullptr, &here.line, nullptr, nullptr, nullptr);
-        if (file != nullptr) here.file = file;
-    }
-    if (unit != nullptr) here = add_inlined(calls, std::move(here), unit, address - bias);
-    const char* name = dwfl_module_addrname(module, address);
-    here.function = name == nullptr ? std::string() : demangled(name);
-    calls.push_back(std::move(here));
-    return calls;
+    if (module == nullptr || believed == state_->believed.end() || !believed->second) return {{}};
+    const auto [known, is_new] = state_->ranges.try_emplace(module);
+    if (is_new) known->second = ranges_of(module);
+    if (Dwarf_Die* unit = unit_at(known->second, address))
+        add_calls(places, unit, address - bias_of(module));
+    if (places.empty()) places.emplace_back();
+    if (const char* name = dwfl_module_addrname(module, address)) set_name(places.back(), name);
+    return places;
 }
 
 }  // namespace coroscope::analysis
