@@ -11,16 +11,17 @@ import sys
 import tempfile
 
 SKIPPED = 77
+NAMESPACE = r"(?:\(anonymous namespace\)::|\S*)"  # the first as clang has it
 PLACE = r"\(\S*live_program\.cpp:\d+\)"
 SERVING = [
-    rf"#0 task (\d+) \S*reads_rows {PLACE}, suspended for \d+\.\d{{3}} s at read rows {PLACE}",
-    rf"#1 task (\d+) \S*answers {PLACE}, suspended for \d+\.\d{{3}} s at co_await in \S*answers {PLACE}, "
+    rf"#0 task (\d+) {NAMESPACE}reads_rows {PLACE}, suspended for \d+\.\d{{3}} s at read rows {PLACE}",
+    rf"#1 task (\d+) {NAMESPACE}answers {PLACE}, suspended for \d+\.\d{{3}} s at co_await in {NAMESPACE}answers {PLACE}, "
     r"awaits task (\d+)",
-    rf"#2 task (\d+) \S*serves {PLACE}, suspended for \d+\.\d{{3}} s at co_await in \S*serves {PLACE}, "
+    rf"#2 task (\d+) {NAMESPACE}serves {PLACE}, suspended for \d+\.\d{{3}} s at co_await in {NAMESPACE}serves {PLACE}, "
     r"awaits task (\d+)",
 ]
-SPAWNED = rf"#0 task \d+ \S*never_starts {PLACE}, spawned \d+\.\d{{3}} s ago"
-RUNNING = rf"#0 task \d+ \S*blocks_its_thread {PLACE}, running for \d+\.\d{{3}} s on thread (\d+)"
+SPAWNED = rf"#0 task \d+ {NAMESPACE}never_starts {PLACE}, spawned \d+\.\d{{3}} s ago"
+RUNNING = rf"#0 task \d+ {NAMESPACE}blocks_its_thread {PLACE}, running for \d+\.\d{{3}} s on thread (\d+)"
 
 
 def skip(reason):

@@ -7,11 +7,12 @@ import re
 import subprocess
 import sys
 
+NAMESPACE = r"(?:\(anonymous namespace\)::|\S*)"  # the first as clang has it
+PLACE = r"\(\S*live_program\.cpp:\d+\)"
 MESSAGE = re.compile(
     r"coroscope: task \d+ failed with std::runtime_error: no such row\n"
-    r"  spawned: \S*fails \(\S*live_program\.cpp:\d+\)\n"
-    r"  induced by task \d+, spawned: \S*asks_it \(\S*live_program\.cpp:\d+\); "
-    r"awaits: co_await in \S*asks_it \(\S*live_program\.cpp:\d+\)\n")
+    rf"  spawned: {NAMESPACE}fails {PLACE}\n"
+    rf"  induced by task \d+, spawned: {NAMESPACE}asks_it {PLACE}; awaits: co_await in {NAMESPACE}asks_it {PLACE}\n")
 
 
 def run(program, **variables):
