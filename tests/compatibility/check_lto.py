@@ -18,6 +18,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 LEAN = [f"-Dcoroscope:{part}=disabled" for part in ("tests", "bench", "examples", "tools")]
 
 
+def archiver(compiler):
+    """Which llvm-ar reads this clang's objects, or None: Meson takes the first one, of any version."""
+    if "clang" not in compiler[-1]:
+        return None
+    major = check_consumers.run(*compiler, "-dumpversion").split(".")[0]
+    return shutil.which(f"llvm-ar-{major}")
+
+
 def build(source, compiler, project):
     shutil.copytree(HERE / "lto", project, dirs_exist_ok=True)
     shutil.copy2(HERE / "consumer.cpp", project)
@@ -26,6 +34,8 @@ def build(source, compiler, project):
     link.unlink(missing_ok=True)
     link.symlink_to(source)
     os.environ["CXX"] = shlex.join(compiler)
+    if (found := archiver(compiler)) is not None:
+        os.environ["AR"] = found
     if not (project / "build" / "build.ninja").exists():
         check_consumers.run("meson", "setup", "--wrap-mode=nodownload", "--force-fallback-for=coroscope", "-Db_lto=true",
                             "-Ddefault_library=static", "-Dbuildtype=release", "-Doptimization=2", *LEAN,
