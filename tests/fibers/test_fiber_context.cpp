@@ -35,9 +35,12 @@ std::uint32_t index_of(const recorded& found, const analysis::task_info& task) {
     return static_cast<std::uint32_t>(&task - found.trace.tasks.data());
 }
 
-// Runs inside a fiber, which is switched out and in again in the middle of it.
+// Runs inside a fiber, which is switched out and in again in the middle of it. The scope spans an await that may
+// suspend: one that spans none clang keeps on the stack, and here that is the thread's.
 foreign::manual<foreign::declared> blocks_its_fiber(fiber_context& fiber) {
+    slot unused;
     COROSCOPE("in the coroutine");
+    co_await maybe_pause(unused, false);
     fiber.switch_out();
     nap();
     fiber.switch_in();
