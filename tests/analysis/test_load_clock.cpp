@@ -78,6 +78,31 @@ TEST_CASE("without a second clock point times are in ticks, and a warning says s
     CHECK(loaded.health.warnings[0].find("read only once") != std::string::npos);
 }
 
+TEST_CASE("ticks that no clock reaches are at the end of what is known") {
+    const std::int64_t ticks = std::int64_t{1}
+                               << 62;  // of a thousand nanoseconds: 146 million years
+    constexpr std::int64_t minute_ns = 60'000'000'000;
+    auto slow = fast_clock();
+    slow.header.last.ticks = base + 1'000;
+    slow.on(1)
+        .long_scope(slow.site("work"), 250, ticks, 0)
+        .long_scope(slow.site("late"), ticks, ticks + 9, 0);
+    const auto loaded = load(slow);
+    CHECK(loaded.duration_ns == 1'000'000 + minute_ns);
+    CHECK(event(loaded, "work").start_ns == 250'000);
+    CHECK(event(loaded, "work").end_ns == loaded.duration_ns);
+    CHECK(event(loaded, "late").start_ns == loaded.duration_ns);
+    check_sound(loaded);
+
+    auto uncalibrated = fast_clock();
+    uncalibrated.header.last = {};
+    uncalibrated.on(1).long_scope(uncalibrated.site("work"), 250, ticks, 0);
+    const auto in_ticks = load(uncalibrated);
+    CHECK(event(in_ticks, "work").start_ns == 250);
+    CHECK(event(in_ticks, "work").end_ns == std::int64_t{1} << 61);
+    check_sound(in_ticks);
+}
+
 TEST_CASE("a scope that began before the session is clipped to its start and marked") {
     trace_builder built;
     const auto site = built.site("work"), in_frame = built.site("frame");

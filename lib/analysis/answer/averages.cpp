@@ -20,8 +20,8 @@ void add(function_event_avg& sum, const event& added, const trace& loaded) {
     add_to(sum.wall_ns, wall_ns);
     ++sum.count;
     add_to(sum.self_cpu_time_total_ns, added.self_running_ns);
-    sum.in_frame_count += (added.flags & event_in_frame) != 0 ? 1 : 0;
-    sum.unknown_count += (added.flags & event_suspension_unknown) != 0 ? 1 : 0;
+    if ((added.flags & event_in_frame) != 0) ++sum.in_frame_count;
+    if ((added.flags & event_suspension_unknown) != 0) ++sum.unknown_count;
     if (added.detail == none) [[likely]] {
         add_to(sum.cpu_time_total_ns, wall_ns);
         return;
@@ -62,13 +62,15 @@ public:
     row_table(const trace& loaded, average_key key, std::string_view attribute)
         : loaded_(loaded),
           key_(key),
+          group_(group_by(key)),
+          sites_(loaded.sites.size()),
           values_(loaded, attribute),
-          rows_of_sites_(loaded.sites.size() + 1) {}
+          rows_of_sites_(sites_ + 1) {}
 
     /// Adds the event to its row, and gives that.
     function_event_avg& take(const event& added) {
-        const std::size_t site = std::min<std::size_t>(added.site, loaded_.sites.size());
-        const std::uint32_t group = group_of(added);
+        const std::size_t site = std::min<std::size_t>(added.site, sites_);
+        const std::uint32_t group = group_ == nullptr ? none : added.*group_;
         site_row& found = rows_of_sites_[site];
         if (found.name != added.name || found.group != group) [[unlikely]]
             found = find_row(site, group, added);
@@ -86,21 +88,24 @@ private:
         std::uint32_t group = none;
     };
 
-    [[nodiscard]] std::uint32_t group_of(const event& added) const {
-        switch (key_) {
-            case average_key::attribute: return added.attribute;
-            case average_key::task: return added.task;
-            case average_key::thread: return added.thread;
+    using event_index = std::uint32_t event::*;
+
+    // By which of its indices an event is told from others of its name; null: by none.
+    static event_index group_by(average_key key) {
+        switch (key) {
+            case average_key::attribute: return &event::attribute;
+            case average_key::task: return &event::task;
+            case average_key::thread: return &event::thread;
             case average_key::name:
             case average_key::source_line: break;
         }
-        return none;
+        return nullptr;
     }
 
     site_row find_row(std::size_t site, std::uint32_t group, const event& added) {
         row_key key{loaded_.strings[added.name], {}, {}, 0, group};
         if (key_ == average_key::attribute && group != none) key.group = values_.of(group);
-        if (site < loaded_.sites.size()) {
+        if (site < sites_) {
             const site_info& info = loaded_.sites[site];
             key.category = info.category;
             if (key_ == average_key::source_line) {
@@ -122,6 +127,8 @@ private:
 
     const trace& loaded_;
     average_key key_;
+    event_index group_;
+    std::size_t sites_;
     events::attribute_values values_;
     std::vector<function_event_avg> rows_;
     std::unordered_map<row_key, std::size_t, row_key_hash> known_;
@@ -134,10 +141,13 @@ std::vector<function_event_avg> key_averages(const trace& loaded, average_key ke
                                              std::string_view attribute) {
     row_table table(loaded, key, attribute);
     const device_times devices(loaded);
-    for (std::size_t at = 0; at < loaded.events.size(); ++at) {
-        function_event_avg& row = table.take(loaded.events[at]);
-        if (devices.any()) [[unlikely]]
+    const bool any_devices = devices.any();
+    std::size_t at = 0;
+    for (const event& each : loaded.events) {
+        function_event_avg& row = table.take(each);
+        if (any_devices) [[unlikely]]
             add(row, devices, at);
+        ++at;
     }
     return table.rows();
 }

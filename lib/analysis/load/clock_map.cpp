@@ -38,7 +38,6 @@ clock_map::clock_map(std::vector<clock_point> points) {
         const std::uint64_t ticks = next.ticks - previous.ticks;
         const auto elapsed_ns =
             static_cast<std::uint64_t>(next.monotonic_ns - previous.monotonic_ns);
-        __extension__ using wide = unsigned __int128;
         const wide rate = ((static_cast<wide>(elapsed_ns) << rate_shift) + ticks - 1) / ticks;
         pieces_.push_back(
             {previous.ticks, ticks, last_point_ns_, static_cast<std::uint64_t>(rate)});
@@ -53,8 +52,19 @@ clock_map::clock_map(std::vector<clock_point> points) {
     } else {
         pieces_.push_back({start_ticks_, 0, 0, std::uint64_t{1} << rate_shift});
     }
-    pieces_.back().length_ticks = ~pieces_.back().first_ticks;
+    end_last_piece();
     current_ = pieces_.front();
+}
+
+// It goes on until its times would be too far; from there on all ticks are at that moment.
+void clock_map::end_last_piece() {
+    piece& last = pieces_.back();
+    last.length_ticks = ~last.first_ticks;
+    const std::uint64_t far_ticks = ticks_until_far(last.rate);
+    if (far_ticks >= last.length_ticks) return;
+    last.length_ticks = far_ticks;
+    const std::uint64_t beyond = last.first_ticks + far_ticks;
+    pieces_.push_back({beyond, ~beyond, far_ns, 0});
 }
 
 void clock_map::select(std::uint64_t ticks) {
@@ -71,8 +81,9 @@ void clock_map::select(std::uint64_t ticks) {
 
 std::int64_t clock_map::to_signed_ns(std::uint64_t ticks) {
     if (ticks >= start_ticks_) return to_ns(ticks);
-    const piece mirrored{ticks, ~std::uint64_t{0}, 0, pieces_.front().rate};
-    return -within(mirrored, start_ticks_);
+    const std::uint64_t rate = pieces_.front().rate;
+    const std::uint64_t before = std::min(start_ticks_ - ticks, ticks_until_far(rate));
+    return -within({0, before, 0, rate}, before);
 }
 
 }  // namespace coroscope::analysis::loading

@@ -53,14 +53,21 @@ private:
     static constexpr std::int64_t far_ns = std::int64_t{1}
                                            << 61;  // keeps sums of times inside int64
 
+    __extension__ using wide = unsigned __int128;
+
+    // For ticks inside of the piece, which is no longer than far_ns.
     [[nodiscard]] std::int64_t within(const piece& here, std::uint64_t ticks) const {
-        __extension__ using wide = unsigned __int128;
         const wide nanoseconds =
             (static_cast<wide>(ticks - here.first_ticks) * here.rate) >> rate_shift;
-        if (nanoseconds >= static_cast<wide>(far_ns)) return limit_ns_;
         const std::int64_t moment = here.first_ns + static_cast<std::int64_t>(nanoseconds);
         return moment < limit_ns_ ? moment : limit_ns_;
     }
+    // How many ticks of a rate are no longer than far_ns.
+    [[nodiscard]] static std::uint64_t ticks_until_far(std::uint64_t rate) {
+        const wide most = rate == 0 ? ~wide{0} : (wide{far_ns} << rate_shift) / rate;
+        return most < ~std::uint64_t{0} ? static_cast<std::uint64_t>(most) : ~std::uint64_t{0};
+    }
+    void end_last_piece();
     void select(std::uint64_t ticks);
 
     std::vector<piece> pieces_;

@@ -18,7 +18,11 @@ public:
 
     /// A new event, to be filled in where it stands, and to be linked when it has its times and its
     /// thread. Events come in the model's order, and loaded.events has room for all of them.
-    event& add() { return loaded_.events.emplace_back(); }
+    event& add() {
+        ++count_;
+        return loaded_.events.emplace_back();
+    }
+    [[nodiscard]] std::uint32_t count() const { return count_; }
 
     /// Finds the parent of the newest event. `group` is the task whose events may enclose this one; none: those of its thread outside tasks.
     /// `encloses`: whether the event may be a parent.
@@ -40,7 +44,7 @@ public:
             top = above.parent;
         }
         added.parent = top;
-        top = static_cast<std::uint32_t>(loaded_.events.size() - 1);
+        top = count_ - 1;
     }
 
     /// To be called after the last event.
@@ -53,6 +57,7 @@ private:
 
     trace& loaded_;
     std::uint32_t tasks_;
+    std::uint32_t count_ = 0;  // of loaded.events
     std::vector<std::uint32_t>
         innermost_;  // by group: heads of lists that are linked by event::parent
     std::vector<std::uint32_t> awaits_;  // by suspension

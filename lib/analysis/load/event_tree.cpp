@@ -18,19 +18,54 @@ namespace {
 // One ordered sequence of scopes, as far as it has been merged: the stack scopes of a stream, or the
 // others.
 struct run {
-    run(std::uint32_t of_stream, bool of_stack, std::size_t scopes, const stack_decoder& with)
-        : stream(of_stream), is_stack(of_stack), length(scopes), decoder(with) {}
-
     std::uint32_t stream;
-    bool is_stack;
+    std::uint32_t thread;
+    const std::vector<std::uint32_t>* stack_scopes;  // null: it is the others
+    const std::vector<other_scope>* others;
+    const std::vector<scope_extra>* extras;
+    const timeline* line;
     std::size_t length;
     stack_decoder decoder;
     std::size_t next = 0;
-    std::size_t in_force = 0;  // the switch in force at the last scope
-    stack_scope scope;         // the next scope; of the others, only its extent
+    stack_scope scope = {};  // the next scope; of the others, only its extent
     std::uint32_t position = 0;
+    const switch_point* in_force = nullptr;  // at the last scope,
+    std::uint32_t in_force_from = 0;         // from this position on
+    std::uint32_t in_force_units = 0;        // for so many of them
 
     [[nodiscard]] bool done() const { return next == length; }
+
+    const switch_point& switch_in_force() {
+        if (position - in_force_from >= in_force_units) [[unlikely]]
+            find_switch();
+        return *in_force;
+    }
+
+    void find_switch() {
+        const std::size_t hint = in_force == nullptr ? 0 : index_in_force();
+        const std::size_t found = line->in_force(position, hint);
+        in_force = &line->switches[found];
+        in_force_from = in_force->position;
+        in_force_units = line->end_of(found) - in_force_from;
+    }
+
+    [[nodiscard]] std::size_t index_in_force() const {
+        return static_cast<std::size_t>(in_force - line->switches.data());
+    }
+
+    void look_ahead() {
+        if (done()) {
+            scope.start_ns = std::numeric_limits<std::int64_t>::max();
+        } else if (stack_scopes != nullptr) {
+            position = (*stack_scopes)[next];
+            decoder.decode(position, scope);
+        } else {
+            const other_scope& other = (*others)[next];
+            position = other.position;
+            scope.start_ns = other.start_ns;
+            scope.end_ns = other.end_ns;
+        }
+    }
 };
 
 // The model's order across runs; a run that is done comes last. Streams have no order of their own.
@@ -47,11 +82,16 @@ class event_merger {
 public:
     event_merger(const gathered_scopes& gathered, symbols& names, const clock_map& clock,
                  trace& loaded)
-        : gathered_(gathered), names_(names), loaded_(loaded), places_(loaded) {
+        : texts_(gathered.texts),
+          notes_(gathered.notes),
+          names_(names),
+          loaded_(loaded),
+          tasks_(static_cast<std::uint32_t>(loaded.tasks.size())),
+          places_(loaded) {
         std::size_t total = 0;
         for (std::uint32_t stream = 0; stream < gathered.streams.size(); ++stream) {
-            total += add_run(stream, true, gathered.streams[stream].stack_scopes.size(), clock);
-            total += add_run(stream, false, gathered.scopes[stream].others.size(), clock);
+            total += add_run(gathered, stream, true, clock);
+            total += add_run(gathered, stream, false, clock);
         }
         if (total >= none) throw std::length_error("more events than indices");
         loaded_.events.reserve(total);
@@ -64,8 +104,7 @@ public:
             return comes_before(runs_[left], runs_[right]);
         });
         for (run* first = &runs_[tree.winner()];
-             !first->done() && !until.passed_by(loaded_.events.size());
-             first = &runs_[tree.winner()]) {
+             !first->done() && !until.passed_by(places_.count()); first = &runs_[tree.winner()]) {
             take_next(*first);
             if (runs_.size() > 1) tree.replay();
         }
@@ -73,64 +112,56 @@ public:
     }
 
 private:
-    std::size_t add_run(std::uint32_t stream, bool is_stack, std::size_t scopes,
+    std::size_t add_run(const gathered_scopes& gathered, std::uint32_t stream, bool of_stack,
                         const clock_map& clock) {
-        if (scopes == 0) return 0;
-        runs_.emplace_back(stream, is_stack, scopes,
-                           stack_decoder(gathered_.streams[stream], clock));
-        look_ahead(runs_.back());
-        return scopes;
-    }
-
-    void look_ahead(run& from) {
-        if (from.done()) {
-            from.scope.start_ns = std::numeric_limits<std::int64_t>::max();
-        } else if (from.is_stack) {
-            from.position = gathered_.streams[from.stream].stack_scopes[from.next];
-            from.decoder.decode(from.position, from.scope);
-        } else {
-            const other_scope& scope = gathered_.scopes[from.stream].others[from.next];
-            from.position = scope.position;
-            from.scope.start_ns = scope.start_ns;
-            from.scope.end_ns = scope.end_ns;
-        }
+        const thread_stream& records = gathered.streams[stream];
+        const stream_scopes& scopes = gathered.scopes[stream];
+        const std::size_t length = of_stack ? records.stack_scopes.size() : scopes.others.size();
+        if (length == 0) return 0;
+        runs_.push_back({stream, records.thread, of_stack ? &records.stack_scopes : nullptr,
+                         &scopes.others, &scopes.extras, &gathered.timelines[stream], length,
+                         stack_decoder(records, clock)});
+        runs_.back().look_ahead();
+        return length;
     }
 
     void take_next(run& from) {
-        if (from.is_stack)
+        if (from.stack_scopes != nullptr)
             add_stack(from);
         else
-            add_other(gathered_.scopes[from.stream].others[from.next]);
+            add_other((*from.others)[from.next]);
         ++from.next;
-        look_ahead(from);
+        from.look_ahead();
+    }
+
+    [[nodiscard]] std::uint32_t known_task(std::uint32_t task) const {
+        return task < tasks_ ? task : none;
     }
 
     void add_stack(run& from) {
         const stack_scope& scope = from.scope;
-        const timeline& line = gathered_.timelines[from.stream];
-        from.in_force = line.in_force(from.position, from.in_force);
-        const switch_point& in_force = line.switches[from.in_force];
+        const switch_point& in_force = from.switch_in_force();
         event& added = places_.add();
         added.start_ns = scope.start_ns;
         added.end_ns = scope.end_ns;
-        added.self_running_ns =
-            scope.start_ns >= in_force.time_ns
-                ? scope.end_ns - scope.start_ns
-                : line.own_between(in_force.group, scope.start_ns, scope.end_ns, from.in_force);
-        added.thread = gathered_.streams[from.stream].thread;
-        added.task = in_force.task < loaded_.tasks.size() ? in_force.task : none;
+        added.self_running_ns = scope.start_ns >= in_force.time_ns
+                                    ? scope.end_ns - scope.start_ns
+                                    : from.line->own_between(in_force.group, scope.start_ns,
+                                                             scope.end_ns, from.index_in_force());
+        added.thread = from.thread;
+        added.task = known_task(in_force.task);
         if (scope.clipped) added.flags = event_clipped;
         if (!scope.is_long) {
             added.site = names_.site(scope.site_id);
             added.name = names_.site_name(added.site);
         }
-        if (scope.is_long || gathered_.texts.has_arguments(added.site) || !gathered_.notes.empty())
+        if (scope.is_long || texts_.has_arguments(added.site) || !notes_.empty())
             add_extra(from, added);
-        places_.link(added, in_force.group < loaded_.tasks.size() ? in_force.group : none, true);
+        places_.link(added, known_task(in_force.group), true);
     }
 
     void add_extra(const run& from, event& added) {
-        const std::vector<scope_extra>& extras = gathered_.scopes[from.stream].extras;
+        const std::vector<scope_extra>& extras = *from.extras;
         const auto extra =
             std::lower_bound(extras.begin(), extras.end(), from.position,
                              [](const scope_extra& candidate, std::uint32_t position) {
@@ -143,7 +174,7 @@ private:
         added.site = extra->site;
         added.name = extra->name;
         added.flags |= extra->flags;
-        if (extra->note != none) gathered_.notes.give(extra->note, loaded_);
+        if (extra->note != none) notes_.give(extra->note, loaded_);
         if (extra->arguments == none) return;
         event_detail detail;
         detail.time.running_ns = added.end_ns - added.start_ns;
@@ -164,14 +195,16 @@ private:
         added.task = scope.task;
         added.detail = scope.detail;
         added.flags = scope.flags;
-        if (scope.note != none) gathered_.notes.give(scope.note, loaded_);
+        if (scope.note != none) notes_.give(scope.note, loaded_);
         // Outside tasks an asynchronous scope has no place among the calls of a thread.
         if (scope.task != none || scope.encloses) places_.link(added, scope.task, scope.encloses);
     }
 
-    const gathered_scopes& gathered_;
+    const scope_texts& texts_;
+    const scope_notes& notes_;
     symbols& names_;
     trace& loaded_;
+    std::uint32_t tasks_;
     event_places places_;
     std::vector<run> runs_;
 };

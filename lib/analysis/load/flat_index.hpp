@@ -18,7 +18,7 @@ public:
 
     /// The number of `id`, or `none`.
     [[nodiscard]] std::uint32_t find(std::uint64_t id) const {
-        for (std::size_t at = home(id);; at = (at + 1) & (slots_.size() - 1)) {
+        for (std::size_t at = home(id);; at = (at + 1) & last_) {
             const slot& here = slots_[at];
             if (here.number == none || here.id == id) return here.number;
         }
@@ -49,7 +49,7 @@ private:
     // The product's high half mixes every bit of the id into the low bits that select a slot.
     [[nodiscard]] std::size_t home(std::uint64_t id) const {
         const std::uint64_t mixed = id * 0x9e37'79b9'7f4a'7c15U;
-        return (mixed >> 32) & (slots_.size() - 1);
+        return (mixed >> 32) & last_;
     }
     void add(std::uint64_t id, std::uint32_t number) {
         if (++used_ * 2 >= slots_.size()) grow();
@@ -57,19 +57,21 @@ private:
     }
     void place(std::uint64_t id, std::uint32_t number) {
         std::size_t at = home(id);
-        while (slots_[at].number != none) at = (at + 1) & (slots_.size() - 1);
+        while (slots_[at].number != none) at = (at + 1) & last_;
         slots_[at] = slot{id, number};
     }
     void grow() {
         std::vector<slot> old(slots_.size() * 2);
         old.swap(slots_);
+        last_ = slots_.size() - 1;
         for (const slot& kept : old)
             if (kept.number != none) place(kept.id, kept.number);
     }
 
     std::vector<slot> slots_;
-    std::uint32_t size_ = 0;  // numbers given
-    std::size_t used_ = 0;    // slots in use
+    std::size_t last_ = initial_slots - 1;  // of the slots
+    std::uint32_t size_ = 0;                // numbers given
+    std::size_t used_ = 0;                  // slots in use
 };
 
 }  // namespace coroscope::analysis::loading

@@ -50,6 +50,11 @@ struct timeline {
     /// The index of the switch in force at a position of the stream. Fastest near `hint`, an index.
     [[nodiscard]] std::size_t in_force(std::uint32_t position, std::size_t hint) const;
 
+    /// Where the positions end at which a switch is in force.
+    [[nodiscard]] std::uint32_t end_of(std::size_t at) const {
+        return at + 1 < switches.size() ? switches[at + 1].position : none;
+    }
+
     /// Own time of `group` between two moments of one of its slices (or outside all slices). `last` is
     /// the index of the switch in force at `to_ns` or later.
     [[nodiscard]] std::int64_t own_between(std::uint32_t group, std::int64_t from_ns,
