@@ -17,6 +17,7 @@
 //   };
 
 #include <coroutine>
+#include <new>
 
 #include <coroscope/detail/completion.hpp>
 #include <coroscope/detail/hand_over.hpp>
@@ -33,12 +34,20 @@ concept deliverable_future = requires(Future&& future, void (*done)(Future)) {
 
 namespace detail {
 
-/// Where a completed future is left for the coroutine that awaits it.
+/// Where a completed future is left for the coroutine that awaits it. It need not be default constructible.
 template <class Future>
 class future_slot {
 public:
+    future_slot() noexcept {}
+    future_slot(const future_slot&) = delete;
+    future_slot& operator=(const future_slot&) = delete;
+    ~future_slot() {
+        if (is_full_) done_.~Future();
+    }
+
     void put(Future&& done) {
-        done_ = moved(done);
+        ::new (static_cast<void*>(&done_)) Future(moved(done));
+        is_full_ = true;
         full_.close();
     }
     /// The coroutine goes on when the slot is full.
@@ -59,7 +68,10 @@ public:
 
 private:
     callback_list full_;
-    Future done_;
+    union {
+        Future done_;
+    };
+    bool is_full_ = false;
     unsigned holders_ = 1;
 };
 

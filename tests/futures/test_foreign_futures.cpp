@@ -129,11 +129,12 @@ private:
 
 }  // namespace then_like
 
-/// A library of its own kind, for which a user writes the adaptor.
+/// A library of its own kind, for which a user writes the adaptor. There is no job that is none.
 namespace callback_like {
 
 struct job {
-    std::shared_ptr<shared_result<int>> state = std::make_shared<shared_result<int>>();
+    explicit job(std::shared_ptr<shared_result<int>> of) : state(std::move(of)) {}
+    std::shared_ptr<shared_result<int>> state;
     std::shared_ptr<std::function<void()>> before = std::make_shared<std::function<void()>>();
     int get() { return state->get(); }
 };
@@ -261,7 +262,7 @@ TEST_SUITE("foreign futures") {
 
     TEST_CASE("a user's adaptor ends the range, and lets a coroutine await") {
         recording session;
-        callback_like::job work;
+        callback_like::job work(std::make_shared<shared_result<int>>());
         const range ends("adapted");
         auto attached = call_end_callbacks_on_future(ends, work);
         auto waits = [](callback_like::job awaited) -> task<int> {
