@@ -198,7 +198,7 @@ class WrongUse(BareSystem):
 
 
 class ContinuousIntegration(unittest.TestCase):
-    def run_suites(self, release, address, thread, **variables):
+    def run_suites(self, release, address, thread, clang, **variables):
         """.ci/run over suites that say no more than their last line."""
         with tempfile.TemporaryDirectory(prefix="coroscope-ci-") as folder:
             (pathlib.Path(folder) / ".ci").mkdir()
@@ -206,7 +206,7 @@ class ContinuousIntegration(unittest.TestCase):
             dev = pathlib.Path(folder) / "dev"
             dev.write_text("#!/bin/sh\ncase $* in\n"
                            f"*address) echo '{address}' ;;\n*thread) echo '{thread}' ;;\n"
-                           f"test) echo '{release}' ;;\nesac\n"
+                           f"*clang*) echo '{clang}' ;;\ntest) echo '{release}' ;;\nesac\n"
                            "exit $(case $* in *address) echo 1 ;; *) echo 0 ;; esac)\n")
             dev.chmod(0o755)
             done = subprocess.run([pathlib.Path(folder) / ".ci" / "run"], env={**os.environ, **variables},
@@ -215,19 +215,18 @@ class ContinuousIntegration(unittest.TestCase):
 
     def test_the_last_line_counts_every_suite_and_those_before_it_name_them(self):
         code, lines = self.run_suites("100 passed, 0 failed, 3 skipped", "8 passed, 1 failed, 2 skipped",
-                                      "9 passed, 0 failed")
-        self.assertEqual((code, lines[-1]), (1, "117 passed, 1 failed, 5 skipped"))
-        self.assertRegex(lines[-3], r"^address: 8 passed, 1 failed, 2 skipped \(")
+                                      "9 passed, 0 failed", "90 passed, 0 failed")
+        self.assertEqual((code, lines[-1]), (1, "207 passed, 1 failed, 5 skipped"))
+        self.assertRegex(lines[-4], r"^address: 8 passed, 1 failed, 2 skipped \(")
 
     def test_a_suite_that_ends_without_a_count_is_a_failure(self):
-        _, lines = self.run_suites("1 passed, 0 failed", "killed", "1 passed, 0 failed")
-        self.assertEqual(lines[-1], "2 passed, 1 failed")
+        _, lines = self.run_suites("1 passed, 0 failed", "killed", "1 passed, 0 failed", "1 passed, 0 failed")
+        self.assertEqual(lines[-1], "3 passed, 1 failed")
 
     def test_a_suite_that_would_not_end_in_time_is_left_out_and_counted_as_skipped(self):
-        _, lines = self.run_suites("1 passed, 0 failed", "1 passed, 0 failed", "1 passed, 0 failed",
-                                   COROSCOPE_CI_SECONDS="-1")
-        self.assertEqual(lines[-1], "0 passed, 0 failed, 3 skipped")
-        self.assertRegex(lines[-2], r"^thread: left out for want of time \(0 min")
+        _, lines = self.run_suites(*["1 passed, 0 failed"] * 4, COROSCOPE_CI_SECONDS="299")
+        self.assertEqual(lines[-1], "0 passed, 0 failed, 4 skipped")
+        self.assertRegex(lines[-2], r"^clang: left out for want of time \(0 min")
 
 
 class NamedTests(unittest.TestCase):
