@@ -42,11 +42,11 @@ public:
     future_slot(const future_slot&) = delete;
     future_slot& operator=(const future_slot&) = delete;
     ~future_slot() {
-        if (is_full_) done_.~Future();
+        if (is_full_) done.~Future();
     }
 
-    void put(Future&& done) {
-        ::new (static_cast<void*>(&done_)) Future(moved(done));
+    void put(Future&& completed) {
+        ::new (static_cast<void*>(&done)) Future(moved(completed));
         is_full_ = true;
         full_.close();
     }
@@ -54,7 +54,7 @@ public:
     void resume_when_full(waiting_coroutine& waiting) noexcept {
         static_cast<void>(full_.add(waiting));
     }
-    Future& future() noexcept { return done_; }
+    Future& future() noexcept { return done; }
 
     friend void retain(future_slot& self) noexcept {
         __atomic_fetch_add(&self.holders_, 1U, __ATOMIC_RELAXED);
@@ -69,7 +69,7 @@ public:
 private:
     callback_list full_;
     union {
-        Future done_;
+        Future done;
     };
     bool is_full_ = false;
     unsigned holders_ = 1;

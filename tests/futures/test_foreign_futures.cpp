@@ -72,7 +72,7 @@ class future {
 public:
     explicit future(std::shared_ptr<shared_result<T>> state) : state_(std::move(state)) {}
     template <class Function>
-    auto thenTry(Function function) && {
+    auto thenTry(Function function) && {  // NOLINT(readability-identifier-naming): folly's name
         using result = decltype(function(std::declval<try_of<T>>()));
         auto next = std::make_shared<shared_result<result>>();
         auto held = std::make_shared<Function>(std::move(function));
