@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 
 #include <coroscope/analysis/load_events.hpp>
@@ -55,9 +54,7 @@ public:
     template <class Value>
     Value take() {
         Value value{};
-        const std::size_t size = std::min(sizeof value, left_.size());
-        std::memcpy(&value, left_.data(), size);
-        left_.remove_prefix(size);
+        left_.remove_prefix(left_.copy(reinterpret_cast<char*>(&value), sizeof value));
         return value;
     }
     std::string_view text() {

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 
+// NOLINTNEXTLINE(readability-identifier-naming): as libFuzzer calls it
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
