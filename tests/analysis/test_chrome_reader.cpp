@@ -129,7 +129,9 @@ TEST_CASE("names of processes and threads count wherever they stand") {
         R"({"ph":"M","name":"process_name","pid":7,"tid":0,"ts":0,"args":{"name":"python \"3\""}},
            {"ph":"M","name":"thread_name","pid":"7","tid":8,"args":{"name":"main"}},
            {"ph":"M","name":"thread_sort_index","pid":7,"tid":8,"args":{"sort_index":8}})";
-    for (const std::string& events : {event + "," + names, names + "," + event}) {
+    for (const bool names_first : {false, true}) {
+        std::string events = names_first ? names : event;
+        events.append(",").append(names_first ? event : names);
         const event_list list = events_of_text(trace_of(events));
         REQUIRE(list.threads.size() == 1);
         CHECK(list.threads[0].process_name == "python \"3\"");
@@ -273,8 +275,13 @@ std::string marks_of(const std::string& marks) {
     std::istringstream in(marks);
     for (std::string phase, name, time; in >> phase >> name >> time;)
         text.append(text.empty() ? "" : ",\n")
-            .append(R"({"ph":")" + phase + R"(","name":")" + name + R"(","pid":1,"tid":1,"ts":)" +
-                    time + "}");
+            .append(R"({"ph":")")
+            .append(phase)
+            .append(R"(","name":")")
+            .append(name)
+            .append(R"(","pid":1,"tid":1,"ts":)")
+            .append(time)
+            .append("}");
     return trace_of(text);
 }
 
