@@ -46,6 +46,12 @@ def compiles(compiler, include, source, folder):
     return done.returncode == 0, done.stderr
 
 
+def is_refused(compiler, include, code, folder):
+    """Are its libraries there, and does the compiler not compile their headers?"""
+    good, errors = compiles(compiler, include, libraries_of(code, include), folder)
+    return not good and not re.search("No such file|file not found", errors)
+
+
 def main():
     root, compiler = pathlib.Path(sys.argv[1]), sys.argv[2:]
     include = root / "include"
@@ -57,7 +63,7 @@ def main():
                 good, errors = compiles(compiler, include, source_of(code), folder)
                 if good:
                     continue
-                if not compiles(compiler, include, libraries_of(code, include), folder)[0]:
+                if is_refused(compiler, include, code, folder):
                     left_out += 1
                     print(f"{document.name}:{line}: left out: the compiler refuses the headers of its libraries")
                     continue
