@@ -10,9 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+from live_program_text import NAMESPACE, PLACE
+
 SKIPPED = 77
-NAMESPACE = r"(?:\(anonymous namespace\)::|\S*)"  # the first as clang has it
-PLACE = r"\(\S*live_program\.cpp:\d+\)"
 SERVING = [
     rf"#0 task (\d+) {NAMESPACE}reads_rows {PLACE}, suspended for \d+\.\d{{3}} s at read rows {PLACE}",
     rf"#1 task (\d+) {NAMESPACE}answers {PLACE}, suspended for \d+\.\d{{3}} s at co_await in {NAMESPACE}answers {PLACE}, "

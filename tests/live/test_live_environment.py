@@ -7,8 +7,8 @@ import re
 import subprocess
 import sys
 
-NAMESPACE = r"(?:\(anonymous namespace\)::|\S*)"  # the first as clang has it
-PLACE = r"\(\S*live_program\.cpp:\d+\)"
+from live_program_text import NAMESPACE, PLACE
+
 MESSAGE = re.compile(
     r"coroscope: task \d+ failed with std::runtime_error: no such row\n"
     rf"  spawned: {NAMESPACE}fails {PLACE}\n"
