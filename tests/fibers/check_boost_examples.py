@@ -20,7 +20,7 @@ CHANGING = re.compile(r"0x[0-9a-f]+|\b\d{9,}\b")
 # What AddressSanitizer says of an exception on a stack that nobody told it of, with the process's number.
 OF_SANITIZER = ("WARNING: ASan is ignoring", "False positive error", "For details see https://github.com/google/sanitizers")
 # Programs without fibers of their own: callbacks of a thread, in one fiber of the thread's.
-WITHOUT_FIBERS = {"adapt_method_calls", "adapt_nonblocking"}
+WITHOUT_FIBERS = {"adapt_callbacks", "adapt_method_calls", "adapt_nonblocking"}
 
 
 def run(program, **environment):
