@@ -60,6 +60,11 @@ inline void store_word(char* at, std::uint64_t word) noexcept {
     __builtin_memcpy(at, &word, sizeof word);
 }
 
+/// So far behind a place: an unregistered thread's is null, from which a pointer may not be moved.
+[[gnu::always_inline]] inline char* behind(char* place, std::uint64_t bytes) noexcept {
+    return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(place) + bytes);
+}
+
 /// Takes the place up to `end` before anything is written into it: a signal handler that records in
 /// between then writes behind it.
 [[gnu::always_inline]] inline void claim(char* end) noexcept {
@@ -78,14 +83,14 @@ inline void store_word(char* at, std::uint64_t word) noexcept {
     return reinterpret_cast<char*>(bytes);
 #else
     char* place = this_thread.cursor;
-    claim(place + bytes);
+    claim(behind(place, bytes));
     return place;
 #endif
 }
 
 /// Where there was none. A handler that recorded meanwhile has moved the cursor on: then nothing is to be done.
 inline void give_place_back(char* place, std::uint64_t bytes) noexcept {
-    char* taken = place + bytes;
+    char* taken = behind(place, bytes);
     __atomic_compare_exchange_n(&this_thread.cursor, &taken, place, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
 }
@@ -131,7 +136,7 @@ constexpr std::uint64_t long_record_bytes = 32;
 [[gnu::always_inline]] inline bool find_long_place(char*& place) noexcept {
     constexpr std::uint64_t fetched_ahead = 512;
     const bool found = find_place(place, long_record_bytes);
-    __builtin_prefetch(place + fetched_ahead, 1);
+    __builtin_prefetch(behind(place, fetched_ahead), 1);
     return found;
 }
 

@@ -30,13 +30,13 @@ use_compiler() {
 # kind_options KIND: what the kind means to Meson. A sanitizer's build is there to be run once: -Og, and of debug
 # information what a stack in a report needs, take g++ a third of what -O2 -g takes. Its benchmarks would tell nothing.
 # ThreadSanitizer counts calls and returns on each fiber, which come out even where Boost's switches are inlined: -O2
-# (at -O1 the tests of the matrix crash in it).
+# (at -O1 the tests of the matrix crash in it). What UBSan reports ends the program: by itself it prints a line and goes on.
 kind_options() {
     case $1 in
         release) printf '%s\n' -Dbuildtype=release ;;
         abi) printf '%s\n' -Dbuildtype=debugoptimized ;;
-        address) printf '%s\n' -Dbuildtype=debugoptimized -Doptimization=g -Dcpp_args=-g1 -Dbench=disabled \
-            -Db_sanitize=address,undefined ;;
+        address) printf '%s\n' -Dbuildtype=debugoptimized -Doptimization=g -Dbench=disabled \
+            -Db_sanitize=address,undefined '-Dcpp_args=-g1 -fno-sanitize-recover=all' ;;
         valgrind) printf '%s\n' -Dbuildtype=debugoptimized ;;
         thread) printf '%s\n' -Dbuildtype=debugoptimized -Doptimization=2 -Dcpp_args=-g1 -Dbench=disabled \
             -Db_sanitize=thread ;;

@@ -52,7 +52,7 @@ verb_main() {
     use_compiler address clang++-19
     require build test
     configure "$folder" address -Dfuzz=enabled -Dtests=enabled -Dtools=disabled -Dexamples=disabled \
-        -Dbench=disabled -Dcpp_args=-fsanitize=fuzzer-no-link
+        -Dbench=disabled '-Dcpp_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all'
     ninja -C "$folder" fuzzers >&2
     "$folder/tests/fuzz/fuzz_seeds" "$folder/seeds"
     for target in "${chosen[@]}"; do

@@ -137,6 +137,12 @@ TEST_CASE("the recorder's own cost is given in nanoseconds") {
     CHECK(loaded.await_cost_ns == doctest::Approx(50));
 }
 
+TEST_CASE("a wait of more ticks than a clock can have is as long as times may be") {
+    trace_builder built;
+    built.thread(1).waited_ticks = ~std::uint64_t{0};
+    CHECK(load(built).threads[0].waited_ns == std::int64_t{1} << 61);
+}
+
 TEST_CASE("the header and the threads' records tell what was lost") {
     trace_builder built;
     built.header.policy = trace::overflow_policy::overwrite_oldest;

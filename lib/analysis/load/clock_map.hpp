@@ -4,6 +4,7 @@
 // Ticks to nanoseconds since the session's start: piecewise linear between the clock points, in
 // integers, never decreasing. Outside the points the nearest piece goes on.
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,11 @@ public:
 
     /// How long `ticks` ticks are, by the mean rate.
     [[nodiscard]] double span_ns(double ticks) const { return ticks * mean_rate_; }
+    /// The same in whole nanoseconds, of which there may be no more than far_ns.
+    [[nodiscard]] std::int64_t whole_span_ns(std::uint64_t ticks) const {
+        return static_cast<std::int64_t>(
+            std::min(span_ns(static_cast<double>(ticks)), static_cast<double>(far_ns)));
+    }
 
     [[nodiscard]] std::uint64_t start_ticks() const { return start_ticks_; }
 

@@ -112,8 +112,7 @@ void diagnose(const reader& input, const loading::symbols& names, const loading:
         thread_info& thread = loaded.threads[index];
         health.dropped_newest += thread.dropped_newest;
         health.overwritten += thread.overwritten;
-        thread.waited_ns = static_cast<std::int64_t>(
-            clock.span_ns(static_cast<double>(names.waited_ticks()[index])));
+        thread.waited_ns = clock.whole_span_ns(names.waited_ticks()[index]);
     }
 }
 
