@@ -48,9 +48,8 @@
 
 // A conditional expression, so that arguments are not evaluated where the scope is compiled out.
 #define COROSCOPE_DETAIL_ARGUMENTS(in, site, ...)                                                  \
-    ::std::bool_constant<in>::value                                                                \
-        ? ::coroscope::detail::arguments_scope<in, site>(__VA_ARGS__)                              \
-        : ::coroscope::detail::arguments_scope<in, site>(::coroscope::detail::no_arguments())
+    ::std::bool_constant<in>::value ? ::coroscope::detail::arguments_scope<in, site>(__VA_ARGS__)  \
+                                    : ::coroscope::detail::arguments_scope<in, site>::none()
 #define COROSCOPE_ARGS(label, ...)                                                                 \
     COROSCOPE_DETAIL_SITE(COROSCOPE_DETAIL_UNIQUE(site), "" label, scope, "", 0, #__VA_ARGS__);    \
     [[maybe_unused]] const auto COROSCOPE_DETAIL_UNIQUE(scope) = COROSCOPE_DETAIL_ARGUMENTS(       \

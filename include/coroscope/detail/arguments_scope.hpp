@@ -65,14 +65,12 @@ struct arguments_start : scope_start {
     arguments_start& operator=(const arguments_start&) = delete;
 };
 
-/// In the place of arguments that are not evaluated.
-struct no_arguments {};
-
 /// As selected_scope. Where it is compiled out its arguments are type-checked, and not evaluated.
 template <bool Enabled, site& Site>
 class arguments_scope {
 public:
-    explicit arguments_scope(no_arguments) noexcept {}
+    /// In the place of one whose arguments are not evaluated.
+    static arguments_scope none() noexcept { return arguments_scope(nothing()); }
     template <class... Arguments>
     [[gnu::always_inline]] explicit arguments_scope(const Arguments&... arguments) noexcept
         : start_(Site, arguments...) {}
@@ -81,12 +79,17 @@ public:
     }
 
 private:
+    struct nothing {};
+    explicit arguments_scope(nothing) noexcept {}
+
     arguments_start start_;
 };
 
 template <site& Site>
 struct arguments_scope<false, Site> : no_scope {
-    explicit arguments_scope(no_arguments) noexcept {}
+    // What makes it is no constructor: see no_scope.
+    [[gnu::always_inline]] static arguments_scope none() noexcept { return {}; }
+    arguments_scope() = default;
     template <class... Arguments>
     explicit arguments_scope(const Arguments&...) noexcept {}
 };
