@@ -138,6 +138,12 @@ code_line line_at(Dwarf_Die* unit, Dwarf_Addr address) {
     return place;
 }
 
+/// Of code whose debug information is lines only (-g1): that of its first instruction.
+code_line first_line(Dwarf_Die* unit, Dwarf_Die* call) {
+    Dwarf_Addr entry = 0;
+    return dwarf_entrypc(call, &entry) == 0 ? line_at(unit, entry) : code_line();
+}
+
 /// Adds the calls that the address lies in to `places`, innermost first; the last is the function's.
 void add_calls(std::vector<source_place>& places, Dwarf_Die* unit, Dwarf_Addr address) {
     std::vector<Dwarf_Die> calls;
@@ -146,6 +152,7 @@ void add_calls(std::vector<source_place>& places, Dwarf_Die* unit, Dwarf_Addr ad
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
         source_place& place = places.emplace_back();
         set_function(place, &*call);
+        if (place.declared.file.empty()) place.declared = first_line(unit, &*call);
         place.at = std::move(here);
         if (dwarf_tag(&*call) != DW_TAG_inlined_subroutine) return;
         here = line_of(&*call, DW_AT_call_file, DW_AT_call_line);
