@@ -13,6 +13,7 @@
 #include "clock.hpp"
 #include "crash_report.hpp"
 #include "devices.hpp"
+#include "fake_stack.hpp"
 #include "fault_record.hpp"
 #include "kept_errno.hpp"
 #include "live_tasks.hpp"
@@ -151,9 +152,10 @@ thread_record* register_thread(thread_state& thread) noexcept {
     thread.record = record;
     thread.mark = trace::make_mark(thread.mark >> trace::mark_thread_bits, record->id);
     thread.stack_low = record->stack_low;
-    // Without a counter the fast path must not be taken: no scope is ever on a stack of no bytes.
-    thread.stack_bytes =
-        tick_source() == trace::clock_source::monotonic_ns ? 0 : record->stack_bytes;
+    // Without a counter, or where scopes may lie beside the stack that they belong to, the fast path must not be taken: no
+    // scope is ever on a stack of no bytes.
+    const bool is_usual = tick_source() != trace::clock_source::monotonic_ns && !has_fake_stacks();
+    thread.stack_bytes = is_usual ? record->stack_bytes : 0;
     __atomic_store_n(&thread.gate, global_gate(), __ATOMIC_RELAXED);
     return record;
 }

@@ -12,6 +12,7 @@
 #include <coroscope/scope.hpp>
 
 #include "devices.hpp"
+#include "fake_stack.hpp"
 #include "frames.hpp"
 #include "kept_labels.hpp"
 #include "notes.hpp"
@@ -27,8 +28,7 @@ using namespace runtime;
 
 bool on_stack(const void* address) noexcept {
     const thread_record* record = this_thread.record;
-    return record != nullptr &&
-           reinterpret_cast<std::uintptr_t>(address) - record->stack_low < record->stack_bytes;
+    return record != nullptr && place_on_stack(address) - record->stack_low < record->stack_bytes;
 }
 
 // In the frame of the task that runs now (or in one that cannot be told from it): then it is the
@@ -47,7 +47,7 @@ bool in_running_frame(const void* address) noexcept {
 [[gnu::noinline]] bool on_fiber_stack(const void* address) noexcept {
     const fiber_state* fiber = this_thread.fiber;
     if (fiber == nullptr) return false;
-    const auto place = reinterpret_cast<std::uintptr_t>(address);
+    const std::uintptr_t place = place_on_stack(address);
     if (fiber->stack_low == 0 &&
         place < reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))
         return false;
