@@ -32,6 +32,17 @@ task<outcome> awaited(cudaStream_t stream, Executor&... executor) {
     co_return result;
 }
 
+/// Counts what was posted to it: the waking thread may still post what a device's callback left to it, when the
+/// callback has returned.
+struct counting_executor {
+    thread_executor pool{2};
+    std::atomic<std::size_t> posted{0};
+    void post(job next) {
+        pool.post(std::move(next));
+        ++posted;
+    }
+};
+
 /// A thread that acts as the device when a coroutine waits for the stream.
 template <class Act>
 std::thread when_awaited(fake_stream& stream, Act act) {
@@ -363,10 +374,10 @@ TEST_SUITE("completion") {
         std::vector<fake_stream> streams(count);
         std::vector<outcome> results(count);
         std::vector<coroutine> coroutines;
-        thread_executor pool(2);
+        counting_executor executor;
         for (std::size_t each = 0; each < count; ++each) {
             streams[each].work();
-            coroutines.push_back(await_on(streams[each].handle(), pool, results[each]));
+            coroutines.push_back(await_on(streams[each].handle(), executor, results[each]));
             coroutines.back().resume();
         }
         std::vector<std::thread> devices;
@@ -375,7 +386,8 @@ TEST_SUITE("completion") {
                 for (std::size_t each = first; each < count; each += 4) streams[each].complete();
             });
         for (std::thread& each : devices) each.join();
-        pool.join();
+        while (executor.posted < count) std::this_thread::yield();
+        executor.pool.join();
         for (const outcome& each : results) CHECK(each.answer == cudaSuccess);
         const recorded found = session.stop();
         CHECK(found.tasks("await_on").size() == count);
