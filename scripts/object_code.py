@@ -6,7 +6,14 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# A source of scopes, and the options that each compile all of them out.
 COMPILED_OUT = ROOT / "tests" / "codegen" / "compiled_out.cpp"
+WAYS_OUT = {
+    "COROSCOPE_ENABLED=0": "-DCOROSCOPE_ENABLED=0",
+    "a disabled category": "-DSAMPLE_CATEGORY",
+    "a disabled level": "-DSAMPLE_LEVEL",
+}
 
 FLAGS = ["-std=c++20", f"-I{ROOT / 'include'}"]
 

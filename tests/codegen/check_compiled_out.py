@@ -4,22 +4,16 @@
 the frames of its coroutines are those of the same functions without macros, by one compiler at -O2.
 """
 
-import argparse
 import difflib
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import given_compiler  # noqa: E402
 import object_code  # noqa: E402
 
-WAYS = {
-    "COROSCOPE_ENABLED=0": "-DCOROSCOPE_ENABLED=0",
-    "a disabled category": "-DSAMPLE_CATEGORY",
-    "a disabled level": "-DSAMPLE_LEVEL",
-}
 SHOWN_LINES = 20
 
 
@@ -49,16 +43,11 @@ def differences(way, ours, plain):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("compiler")
-    compiler = arguments.parse_args().compiler
-    if not shutil.which(compiler):
-        print(f"SKIP: no {compiler} here")
-        return 77
+    compiler = given_compiler.parse(__doc__).compiler
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         plain = Sample(compiler, "-DSAMPLE_WITHOUT_MACROS", folder)
-        complaints = [each for way, option in WAYS.items()
+        complaints = [each for way, option in object_code.WAYS_OUT.items()
                       for each in differences(way, Sample(compiler, option, folder), plain)]
     if not plain.frames or "0" in plain.frames.values():
         complaints.append(f"no frames to compare: {plain.frames}")

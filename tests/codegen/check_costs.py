@@ -4,9 +4,7 @@
 at -O2, no allocation, and symmetric transfers that stay tail calls, wherever the compiler makes them such.
 """
 
-import argparse
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +14,7 @@ BENCH = HERE.parents[1] / "bench"
 sys.path[:0] = [str(HERE.parents[1] / "scripts"), str(BENCH)]
 import budgets  # noqa: E402
 import compile_rows  # noqa: E402
+import given_compiler  # noqa: E402
 import object_code  # noqa: E402
 
 FRAMES = ("frame.bytes_per_await", "frame.bytes_per_scope", "frame.bytes_per_task")
@@ -77,15 +76,9 @@ def cost_complaints(level, costs):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("compiler")
-    arguments.add_argument("library", type=pathlib.Path, help="the runtime")
-    given = arguments.parse_args()
-    if not shutil.which(given.compiler):
-        print(f"SKIP: no {given.compiler} here")
-        return 77
+    given = given_compiler.parse(__doc__, library="the runtime")
     with tempfile.TemporaryDirectory() as folder:
-        compiler = Compiler(given.compiler, given.library, pathlib.Path(folder))
+        compiler = Compiler(given.compiler, pathlib.Path(given.library), pathlib.Path(folder))
         complaints = list(code_complaints(given.compiler))
         complaints += frame_complaints(
             compiler.run(["-O2"], BENCH / "frame_rows.cpp", HERE / "frames.cpp"))

@@ -4,12 +4,10 @@
 the instructions of one turn of a loop with a scope, on the shortest way around, less those without.
 """
 
-import argparse
 import collections
 import pathlib
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +15,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "scripts"), str(HERE.parents[1] / "bench")]
 import budgets  # noqa: E402
+import given_compiler  # noqa: E402
 import object_code  # noqa: E402
 
 # COROSCOPE_ARGS asks a second time whether it began, and its arguments have addresses: so many more.
@@ -93,12 +92,9 @@ def added(compiler):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("compiler")
-    compiler = arguments.parse_args().compiler
-    if platform.machine() != "x86_64" or not shutil.which(compiler):
-        print(f"SKIP: no {compiler} for x86-64 here")
-        return 77
+    compiler = given_compiler.parse(__doc__).compiler
+    if platform.machine() != "x86_64":
+        given_compiler.skip("it reads the machine code of x86-64")
     failed = False
     for macro, around, count in added(compiler):
         _, bound = budgets.BUDGETS[BUDGET[around]].limits["instructions"]

@@ -4,17 +4,15 @@
 compiler at several levels of optimisation. It needs no library of the sanitizer's: a report is a trap.
 """
 
-import argparse
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import given_compiler  # noqa: E402
 import object_code  # noqa: E402
 
-WAYS = ("-DCOROSCOPE_ENABLED=0", "-DSAMPLE_CATEGORY", "-DSAMPLE_LEVEL")
 LEVELS = ("-O0", "-O1", "-O2")
 
 
@@ -25,8 +23,8 @@ def trap_options(compiler):
 
 def complaints(compiler, folder):
     for level in LEVELS:
-        for way in WAYS:
-            program = object_code.compile_object([compiler], object_code.COMPILED_OUT, folder / "sample.o", level, way,
+        for way, option in object_code.WAYS_OUT.items():
+            program = object_code.compile_object([compiler], object_code.COMPILED_OUT, folder / "sample.o", level, option,
                                                  *trap_options(compiler))
             subprocess.run([compiler, program, "-o", folder / "sample"], check=True)
             status = subprocess.run([folder / "sample"], stdout=subprocess.DEVNULL).returncode
@@ -35,15 +33,10 @@ def complaints(compiler, folder):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("compiler")
-    compiler = arguments.parse_args().compiler
-    if not shutil.which(compiler):
-        print(f"SKIP: no {compiler} here")
-        return 77
+    compiler = given_compiler.parse(__doc__).compiler
     with tempfile.TemporaryDirectory() as folder:
         found = list(complaints(compiler, pathlib.Path(folder)))
-    print("\n".join(found) or f"nothing to report in {len(WAYS) * len(LEVELS)} programs")
+    print("\n".join(found) or f"nothing to report in {len(object_code.WAYS_OUT) * len(LEVELS)} programs")
     return 1 if found else 0
 
 

@@ -199,6 +199,7 @@ TEST_SUITE("fiber") {
         CHECK(found.split(outer).running_ns <= task.time.running_ns);
         const auto& inner = found.event("not suspended");
         CHECK(inner.flags == 0);
+        REQUIRE(inner.parent != analysis::none);
         CHECK(found.trace.events[inner.parent].name == outer.name);
     }
 
@@ -279,6 +280,54 @@ TEST_SUITE("fiber") {
         CHECK(found.event("outer").self_running_ns <=
               found.split(found.event("outer")).running_ns - 200'000);
         for (const auto& task : found.trace.tasks) CHECK_FALSE(task.losses);
+    }
+
+    TEST_CASE("a fiber outlives the one that made it") {
+        recording session;
+        fiber made;
+        fiber maker([&made](fiber::handle& self) {
+            made = fiber([](fiber::handle& own) {
+                COROSCOPE("of its own");
+                own.suspend();
+            });
+            self.suspend();
+        });
+        maker.resume();
+        made.resume();
+        maker.resume();
+        REQUIRE(maker.done());
+        maker = fiber();
+        made.resume();
+        CHECK(made.done());
+        const recorded found = session.stop();
+        const auto& scope = found.event("of its own");
+        CHECK((scope.flags & analysis::event_suspension_unknown) == 0);
+        CHECK(found.split(scope).suspended_ns == fiber_at(found, 1).time.suspended_ns);
+    }
+
+    TEST_CASE("what a function throws when a fiber is made of it leaves no fiber behind") {
+        struct cannot_be_copied {
+            cannot_be_copied() = default;
+            cannot_be_copied(const cannot_be_copied&) { throw std::runtime_error("no copy"); }
+            void operator()() const {}
+        };
+        const cannot_be_copied function;
+        CHECK_THROWS_WITH_AS(fiber{function}, "no copy", std::runtime_error);
+        int ran = 0;
+        fiber after([&ran] { ++ran; });
+        after.resume();
+        CHECK(ran == 1);
+    }
+
+    TEST_CASE("a thread makes any number of fibers, whether or not they run") {
+        constexpr int many =
+            70'000;  // more than a sanitizer's record of the calls that a thread is in has places
+        int ran = 0;
+        for (int each = 0; each < many; ++each) {
+            fiber work([&ran] { ++ran; });
+            if (each % 2 == 0) work.resume();
+        }
+        CHECK(ran == many / 2);
     }
 
     TEST_CASE("any stack of Boost.Context's will do") {

@@ -5,6 +5,13 @@
 // come in this order, the inner two on the stack itself:
 //
 //   enter()  ─► arrive() … leave() ─►  entered()
+//
+// or, where what is done there comes back by itself (a library that lays the stack out, or unwinds what never ran):
+//
+//   enter()  ─►       …            ─►  visited()
+//
+// AddressSanitizer's fake frames come from none of its stacks between enter() and arrive(), nor up to visited():
+// what is called there stands on the stack itself, and outlives its caller.
 
 #include <cstddef>
 
@@ -54,6 +61,7 @@ public:
     void arrive() noexcept {}
     void leave(bool = false) noexcept { __tsan_switch_to_fiber(caller_, 0); }
     void entered() noexcept {}
+    void visited() noexcept { leave(); }
 
 private:
     void* own_;
@@ -76,6 +84,11 @@ public:
         __sanitizer_start_switch_fiber(last ? nullptr : &own_fake_, caller_lowest_, caller_bytes_);
     }
     void entered() noexcept { __sanitizer_finish_switch_fiber(caller_fake_, nullptr, nullptr); }
+    void visited() noexcept {
+        arrive();  // tells where the caller's stack lies
+        leave(true);
+        entered();
+    }
 
 private:
     const void* lowest_ = nullptr;
@@ -94,6 +107,7 @@ struct sanitized_stack {
     void arrive() noexcept {}
     void leave(bool = false) noexcept {}
     void entered() noexcept {}
+    void visited() noexcept {}
 };
 
 #endif

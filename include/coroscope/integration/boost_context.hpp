@@ -71,19 +71,21 @@ public:
     fiber(std::allocator_arg_t, Allocator allocator, Function&& function,
           std::source_location where = std::source_location::current())
         : body_(std::make_unique<body>(where)) {
+        auto entry = [body = body_.get(), function = static_cast<Function&&>(function)](
+                         boost::context::fiber&& caller) mutable {
+            body->other = std::move(caller);
+            body->run(std::move(function));
+            return std::move(body->other);
+        };
         const boost::context::stack_context space = allocator.allocate();
         const void* lowest = static_cast<const char*>(space.sp) - space.size;
         body_->task.set_stack(lowest, space.size);
         body_->stack.set(lowest, space.size);
+        body_->stack.enter();
         body_->other = boost::context::fiber(
             std::allocator_arg, boost::context::preallocated(space.sp, space.size, space),
-            std::move(allocator),
-            [body = body_.get(),
-             function = static_cast<Function&&>(function)](boost::context::fiber&& caller) mutable {
-                body->other = std::move(caller);
-                body->run(std::move(function));
-                return std::move(body->other);
-            });
+            std::move(allocator), std::move(entry));
+        body_->stack.visited();
     }
 
     fiber(fiber&&) noexcept = default;
@@ -162,9 +164,9 @@ private:
     void destroy() noexcept {
         if (body_ != nullptr && body_->other) {
             body_->task.unwind([this] {
-                if (body_->started) body_->stack.enter();
+                body_->stack.enter();
                 body_->other = boost::context::fiber();
-                if (body_->started) body_->stack.entered();
+                body_->started ? body_->stack.entered() : body_->stack.visited();
             });
         }
         body_.reset();
