@@ -4,6 +4,7 @@
 
 #include <coroscope/integration/cuda_completion.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -78,6 +79,11 @@ struct closed_executor {
     }
 };
 
+/// Nothing of what handed a coroutine on shows. An older task may, in whose context the waking thread still is.
+bool shows_jobs(const recorded& found) {
+    return std::ranges::any_of(found.trace.tasks, &analysis::task_info::job);
+}
+
 void check_known_wake(const recorded& found, const char* function) {
     const analysis::task_info& task = found.task(function);
     const auto awaits = found.awaits(task);
@@ -87,7 +93,7 @@ void check_known_wake(const recorded& found, const char* function) {
     CHECK(*awaits[0].wake_ns - awaits[0].suspend_ns >= 5'000'000);
     CHECK(task.time.waiting_ns == 0);
     CHECK(task.state == analysis::task_state::finished);
-    CHECK(found.trace.tasks.size() == 1);  // no job is left over
+    CHECK_FALSE(shows_jobs(found));
 }
 
 }  // namespace
@@ -306,7 +312,7 @@ TEST_SUITE("completion") {
         CHECK(task.time.queued_ns >= 10'000'000);
         CHECK(task.time.waiting_ns == 0);
         CHECK(task.state == analysis::task_state::finished);
-        CHECK(found.trace.tasks.size() == 1);  // no job is left over
+        CHECK_FALSE(shows_jobs(found));
     }
 
     TEST_CASE("the wake is known through an executor that stamps, too") {
