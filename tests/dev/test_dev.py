@@ -8,6 +8,7 @@ and no apt-get. Then what runs the tests of a folder.
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import unittest
 
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
 EVERYDAY = ["bash", "cat", "cut", "dirname", "env", "head", "mktemp", "readlink", "rm", "sed", "sort", "uname"]
+PARTS = re.compile(r"^option\('(\w+)', type: 'feature'", re.MULTILINE)
 
 
 class BareSystem(unittest.TestCase):
@@ -164,6 +166,40 @@ class Toolkit(BareSystem):
                                   capture_output=True, text=True, timeout=60, check=False)
             self.assertIn(f"taken: {folder}\n", done.stdout)
             self.assertEqual(done.returncode, 0, done.stdout)
+
+
+class NoDoctest(BareSystem):
+    """Coroscope's own build, of as little as there is, where no compiler and no CMake finds doctest."""
+
+    def setUp(self):
+        super().setUp()
+        self.compiler = self.tools / "compiler"
+        self.compiler.write_text("""#!/bin/sh
+for each; do
+    case $each in *.cpp) ! grep -q doctest/doctest.h "$each" || exit 1 ;; esac
+done
+exec $USUAL_CXX "$@"
+""")
+        self.compiler.chmod(0o755)
+        self.native = self.tools / "native.ini"
+        self.native.write_text(f"[binaries]\ncpp = '{self.compiler}'\ncmake = 'false'\n")
+
+    def configured(self, tests):
+        environment = os.environ | {"USUAL_CXX": os.environ.get("CXX", "c++")}
+        options = [f"-D{part}=disabled" for part in PARTS.findall((ROOT / "meson_options.txt").read_text())]
+        return subprocess.run(["meson", "setup", "--wrap-mode=nodownload", "--native-file", self.native, *options,
+                               f"-Dtests={tests}", self.tools / tests, ROOT],
+                              env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+    def test_a_build_that_does_not_ask_for_the_tests_does_without_them(self):
+        done = self.configured("auto")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"tests +: NO")
+
+    def test_one_that_asks_for_them_ends_and_says_what_is_missing(self):
+        done = self.configured("enabled")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"fallback subproject for the dependency doctest\n+meson.build:\d+:\d+: ERROR: ")
 
 
 class NoGpu(BareSystem):
