@@ -37,15 +37,15 @@ public:
     void name_stream(std::uint32_t context, std::uint32_t stream, const char* text,
                      detail::device_delivery& to) noexcept {
         if (text == nullptr) return;
-        stream_name* place = streams_;
-        while (place != streams_ + known_streams_ &&
-               (place->context != context || place->stream != stream))
-            ++place;
-        if (place != streams_ + stream_places) {
-            known_streams_ = std::max<std::size_t>(known_streams_, place - streams_ + 1);
-            place->context = context;
-            place->stream = stream;
-            std::snprintf(place->text, sizeof place->text, "%s", text);
+        std::size_t at = 0;
+        while (at != known_streams_ &&
+               (streams_[at].context != context || streams_[at].stream != stream))
+            ++at;
+        if (at != stream_places) {
+            known_streams_ = std::max(known_streams_, at + 1);
+            streams_[at].context = context;
+            streams_[at].stream = stream;
+            std::snprintf(streams_[at].text, sizeof streams_[at].text, "%s", text);
         }
         if (told_) to.name_stream(context, stream, text);
     }

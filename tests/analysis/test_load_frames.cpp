@@ -193,7 +193,7 @@ TEST_CASE("scopes that are over are passed once, however many awaits follow") {
     built.lasts(end + 100);
     const auto loaded = load(built);
     REQUIRE(task(loaded, 1).awaits.size() == many + 1);
-    for (const std::size_t at : {1, 2, many})
+    for (const std::size_t at : std::initializer_list<std::size_t>{1, 2, many})
         CHECK(await(loaded, task(loaded, 1), at).scope ==
               static_cast<std::uint32_t>(&event(loaded, "whole") - loaded.events.data()));
     CHECK(await(loaded, task(loaded, 1), 0).scope == analysis::none);

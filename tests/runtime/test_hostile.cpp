@@ -141,7 +141,7 @@ TEST_SUITE("memory") {
         CHECK(end.exit_code() == 0);
         const std::vector<said_status> said = statuses_in(end.output);
         REQUIRE(said.size() == 4);
-        for (const std::size_t refused : {0, 1, 3}) {
+        for (const std::size_t refused : {0U, 1U, 3U}) {
             CHECK(said[refused].state == static_cast<int>(session_state::refused));
             CHECK((said[refused].error == ENOMEM || said[refused].error == EAGAIN));
             CHECK(said[refused].message.size() > 1);
