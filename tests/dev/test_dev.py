@@ -79,6 +79,12 @@ class MissingParts(BareSystem):
     def test_a_sanitizer_that_the_compiler_lacks_is_named(self):
         self.assert_missing(self.dev("test", "--sanitize", "thread"), "sanitizer:thread")
 
+    def test_without_a_symbolizer_clangs_reports_would_name_no_function(self):
+        self.have("clang++-19", "")
+        for sanitizer in ("address", "thread"):
+            done = self.dev("test", "--sanitize", sanitizer, "--compiler", "clang++-19")
+            self.assert_missing(done, "tool:llvm-symbolizer-19")
+
     def test_a_compiler_that_is_not_there_is_named(self):
         done = self.dev("build", "--compiler", "nosuch++")
         self.assertEqual((done.returncode, done.stderr),
