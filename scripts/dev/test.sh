@@ -63,6 +63,7 @@ verb_main() {
     use_compiler "$kind" "$compiler"
     require build test "$kind"
     want integrations
+    [[ $kind != release ]] || want compilers
     tell_cuda
     if [[ $kind == valgrind ]]; then
         # shellcheck source=scripts/dev/valgrind.sh
