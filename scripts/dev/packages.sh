@@ -133,12 +133,13 @@ as_root() {
 }
 
 # Recommended packages are not needed; --no-remove makes apt itself refuse what would take a
-# package away. Its pages of progress are shown only where it fails.
+# package away. Another apt, such as a system's own upgrade, is waited for. Its pages of progress are shown only
+# where it fails.
 apt_install() {
     local log status=0
     log=$(mktemp)
     as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install -qq --assume-yes \
-        --no-install-recommends --no-remove -o Dpkg::Use-Pty=0 -- "$@" \
+        --no-install-recommends --no-remove -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -- "$@" \
         </dev/null >"$log" 2>&1 || status=1
     [[ $status -eq 0 ]] || tail -n 30 "$log" | sed 's/^/    /' >&2
     rm -f -- "$log"
