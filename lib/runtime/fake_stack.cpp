@@ -4,12 +4,12 @@
 
 // The sanitizer's, where there is one; as sanitizer/asan_interface.h declares them, and as compilers call it.
 extern "C" {
-// NOLINTBEGIN(bugprone-reserved-identifier): their names
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): their names
 [[gnu::weak]] extern int __asan_option_detect_stack_use_after_return;
 [[gnu::weak]] void* __asan_get_current_fake_stack();
 [[gnu::weak]] void* __asan_addr_is_in_fake_stack(void* fake_stack, void* address, void** begin,
                                                  void** end);
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 }
 
 namespace coroscope::runtime {
