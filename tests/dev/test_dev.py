@@ -174,6 +174,18 @@ class Toolkit(BareSystem):
             self.assertEqual(done.returncode, 0, done.stdout)
 
 
+class Installing(BareSystem):
+    def test_an_apt_that_runs_already_is_waited_for(self):
+        # Such an apt-get finds the lock taken, and waits as long as it is told to.
+        for name, script in (("id", "echo 0"), ("apt-get", 'case "$*" in *DPkg::Lock::Timeout=300*) ;; *) exit 100 ;; esac')):
+            self.have(name, "")
+            (self.tools / name).write_text(f"#!/bin/sh\n{script}\n")
+        script = "source scripts/dev/common.sh; source scripts/dev/packages.sh; apt_install package"
+        done = subprocess.run(["bash", "-c", script], cwd=ROOT, env={"PATH": str(self.tools)}, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
 class NoDoctest(BareSystem):
     """Coroscope's own build, of as little as there is, where no compiler and no CMake finds doctest."""
 
