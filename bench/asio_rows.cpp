@@ -3,9 +3,10 @@
 // One Asio operation: a post that a coroutine awaits. Built twice: with handler tracking (the
 // subject, recording) and without it (the floor, which reads the clock twice per operation).
 //
-// For each line of its input it does one burst and prints nanoseconds per operation; at the end of the input it prints
-// how many records were lost. So two of these programs can take turns.
+// For each line of its input it does one burst and prints nanoseconds per operation, and the rate of additions around it;
+// at the end of the input it prints how many records were lost. So two of these programs can take turns.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -43,6 +44,11 @@ asio::awaitable<void> post_often(asio::io_context& context) {
     }
 }
 
+struct burst_figure {
+    double ns;    ///< per operation
+    double rate;  ///< additions per tick, the slower of before and behind
+};
+
 double burst_ns(asio::io_context& context) {
     asio::co_spawn(context, post_often(context), asio::detached);
     const auto start = std::chrono::steady_clock::now();
@@ -50,6 +56,12 @@ double burst_ns(asio::io_context& context) {
     const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
     context.restart();
     return taken.count() / operations;
+}
+
+burst_figure probed_burst(asio::io_context& context) {
+    const double before = additions_per_tick();
+    const double ns = burst_ns(context);
+    return {ns, std::min(before, additions_per_tick())};
 }
 
 bool read_line() {
@@ -63,7 +75,8 @@ void take_turns() {
     burst_ns(context);
     while (read_line()) {
         std::this_thread::sleep_for(4ms);
-        std::printf("%.4f\n", burst_ns(context));
+        const burst_figure figure = probed_burst(context);
+        std::printf("%.4f %.4f\n", figure.ns, figure.rate);
         std::fflush(stdout);
     }
 }

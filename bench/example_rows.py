@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from timed_rows import middle_process, run_json, void_if_lost
+from timed_rows import run_json, void_if_lost
 
 CONNECTIONS = 8
 TURNS = 9
@@ -73,6 +73,12 @@ def lost_records(command, trace):
     return health["dropped_newest"] + health["overwritten"]
 
 
+def middle_pair(pairs):
+    """The one whose ratio is the median: its figures belong together."""
+    by_ratio = sorted(pairs, key=lambda pair: pair["value"] / pair["floor"])
+    return by_ratio[len(by_ratio) // 2]
+
+
 def measure(folder, name, example):
     programs = {which: str(folder / f"bench_{name.replace('.', '_')}_{which}")
                 for which in ("plain", "tracked")}
@@ -89,7 +95,7 @@ def measure(folder, name, example):
             pairs.append({"value": value, "floor": floor})
             lost += lost_records(command, trace)
             trace.unlink()
-    chosen = middle_process(pairs)
+    chosen = middle_pair(pairs)
     row = {"name": name, "value": round(chosen["value"] / 1000, 3), "unit": "µs",
            "floor": round(chosen["floor"] / 1000, 3),
            "ratio": round(chosen["value"] / chosen["floor"], 3), "instructions": None}

@@ -21,11 +21,7 @@ constexpr int bursts = 41;
 constexpr auto helper_pause = 2ms;
 constexpr auto settling_time = 20ms;
 
-struct samples {
-    std::vector<double> subject;
-    std::vector<double> floor;
-    std::vector<double> at_once;  ///< of the first thread
-};
+using pairs = std::vector<burst_pair>;
 
 // Threads leave it together. Spins, so that none of them has to be woken.
 class start_line {
@@ -63,23 +59,6 @@ private:
     std::chrono::steady_clock::time_point time_ = std::chrono::steady_clock::now();
 };
 
-// The ticks of additions in registers alone: they take longer beside others only where the processors share a core.
-std::uint64_t additions() {
-    std::uint64_t sums[4] = {};
-    return repeat(5'000, [&] {
-        __asm__ volatile("add $1, %0; add $1, %1; add $1, %2; add $1, %3"
-                         : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-                         :
-                         : "cc");
-    });
-}
-
-double median(std::vector<double>& values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 void pin_to_processor(unsigned wanted) {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
@@ -98,41 +77,47 @@ double per_operation(burst run, const row& what) {
     return static_cast<double>(run(what.operations)) / static_cast<double>(what.operations);
 }
 
-void add_at_once_and_alone(start_line& line, bool first, samples& result) {
+// All threads probe at once, as they run the bursts: where two processors are threads of one core, it shows.
+double probe(start_line& line) {
     line.wait();
-    const auto beside = static_cast<double>(additions());
-    line.wait();
-    if (first) result.at_once.push_back(static_cast<double>(additions()) / beside);
-    line.wait();
+    return additions_per_tick();
 }
 
-void run_bursts(const row& what, start_line& line, bool first_thread, samples& result) {
+double run_at_once(start_line& line, burst run, const row& what) {
+    line.wait();
+    return per_operation(run, what);
+}
+
+// Times in ticks.
+burst_pair run_pair(const row& what, start_line& line, bool floor_first) {
+    double rate = probe(line);
+    const double first = run_at_once(line, floor_first ? what.floor : what.subject, what);
+    rate = std::min(rate, probe(line));
+    const double second = run_at_once(line, floor_first ? what.subject : what.floor, what);
+    rate = std::min(rate, probe(line));
+    return floor_first ? burst_pair{second, first, rate} : burst_pair{first, second, rate};
+}
+
+void run_bursts(const row& what, start_line& line, pairs& result) {
     what.subject(what.operations);
     std::this_thread::sleep_for(settling_time);
     for (int each = 0; each < bursts; ++each) {
         line.wait();
         what.floor(what.operations / 4);  // the pause has let the processor cool down
-        const bool floor_first = each % 2 == 0;
-        line.wait();
-        const double first = per_operation(floor_first ? what.floor : what.subject, what);
-        line.wait();
-        const double second = per_operation(floor_first ? what.subject : what.floor, what);
-        result.floor.push_back(floor_first ? first : second);
-        result.subject.push_back(floor_first ? second : first);
-        if (what.threads > 1) add_at_once_and_alone(line, first_thread, result);
+        result.push_back(run_pair(what, line, each % 2 == 0));
         if (what.settle) what.settle();
         std::this_thread::sleep_for(helper_pause);
     }
 }
 
-void run_threads(const row& what, std::vector<samples>& results) {
+void run_threads(const row& what, std::vector<pairs>& results) {
     start_line line(what.threads);
-    if (what.threads == 1) return run_bursts(what, line, true, results[0]);
+    if (what.threads == 1) return run_bursts(what, line, results[0]);
     std::vector<std::thread> threads;
     for (unsigned each = 0; each < what.threads; ++each) {
         threads.emplace_back([&, each] {
             pin_to_processor(each);
-            run_bursts(what, line, each == 0, results[each]);
+            run_bursts(what, line, results[each]);
         });
     }
     for (std::thread& thread : threads) thread.join();
@@ -149,20 +134,19 @@ void run_threads(const row& what, std::vector<samples>& results) {
 figure measure(const row& what) {
     std::optional<coroscope::profile> session;
     if (what.recording) session.emplace(coroscope::profile_options{.all_threads = true});
-    const tick_rate rate;
-    std::vector<samples> results(what.threads);
+    const tick_rate clock;
+    std::vector<pairs> results(what.threads);
     run_threads(what, results);
-    const double ticks_per_ns = rate();
+    const double ticks_per_ns = clock();
 
-    samples all;
-    for (const samples& each : results) {
-        all.subject.insert(all.subject.end(), each.subject.begin(), each.subject.end());
-        all.floor.insert(all.floor.end(), each.floor.begin(), each.floor.end());
-    }
     figure result;
-    result.value_ns = median(all.subject) / ticks_per_ns;
-    result.floor_ns = median(all.floor) / ticks_per_ns;
-    if (what.threads > 1) result.at_once = median(results[0].at_once);
+    for (std::size_t each = 0; each < bursts; ++each) {
+        double rate = results[0][each].rate;
+        for (const pairs& thread : results) rate = std::min(rate, thread[each].rate);
+        for (const pairs& thread : results)
+            result.pairs.push_back(
+                {thread[each].value / ticks_per_ns, thread[each].floor / ticks_per_ns, rate});
+    }
     if (session) {
         session->stop();
         result.lost_records = session->status().lost_records;

@@ -2,10 +2,12 @@
 #pragma once
 
 // How a row is measured. Subject and floor alternate burst by burst in one process; a burst is timed
-// by the tick clock; the figure is the median over bursts. Between bursts the recorder's helper gets
+// by the tick clock. Before, between and behind the two stands a probe of the processor, which tells whether
+// somebody else had a share of it (pairs.py chooses by it). After each pair the recorder's helper gets
 // a pause outside the timed part, and records that were dropped are reported with the figure.
 
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -30,11 +32,17 @@ struct row {
         nullptr;  ///< called between bursts: returns when the subject's data is taken away
 };
 
+/// A burst of the subject and one of the floor, right beside each other: times per operation.
+struct burst_pair {
+    double value;
+    double floor;
+    double
+        rate;  ///< additions per tick: the least that any of the row's threads reached around the two
+};
+
 struct figure {
-    double value_ns = 0;
-    double floor_ns = 0;
+    std::vector<burst_pair> pairs;  ///< in nanoseconds
     std::uint64_t lost_records = 0;
-    double at_once = 1;  ///< rate of additions on all threads at once, as a share of one's alone
 };
 
 /// Runs the row on `row.threads` threads at once, each on a processor of its own where there are two.
@@ -77,6 +85,20 @@ template <class Work>
             clobber();
         }
     });
+}
+
+/// Additions per tick in registers alone, over a few microseconds. Fewer than at other times only where the core
+/// does somebody else's work, too.
+inline double additions_per_tick() {
+    constexpr std::uint64_t rounds = 5'000;
+    std::uint64_t sums[4] = {};
+    const std::uint64_t ticks = repeat(rounds, [&] {
+        __asm__ volatile("add $1, %0; add $1, %1; add $1, %2; add $1, %3"
+                         : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+                         :
+                         : "cc");
+    });
+    return static_cast<double>(rounds * std::size(sums)) / static_cast<double>(ticks);
 }
 
 }  // namespace bench

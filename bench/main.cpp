@@ -15,6 +15,17 @@ int usage() {
     return 2;
 }
 
+void print(const bench::figure& result) {
+    std::fputs("{\"pairs\": [", stdout);
+    const char* separator = "";
+    for (const bench::burst_pair& each : result.pairs) {
+        std::printf("%s[%.4f, %.4f, %.4f]", separator, each.value, each.floor, each.rate);
+        separator = ", ";
+    }
+    std::printf("], \"lost_records\": %llu}\n",
+                static_cast<unsigned long long>(result.lost_records));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -32,11 +43,7 @@ int main(int count, char** arguments) {
             bench::count_instructions(each, plain, std::strtoull(arguments[4], nullptr, 10));
             return 0;
         }
-        const bench::figure result = bench::measure(each);
-        std::printf(
-            "{\"value\": %.4f, \"floor\": %.4f, \"lost_records\": %llu, \"at_once\": %.2f}\n",
-            result.value_ns, result.floor_ns, static_cast<unsigned long long>(result.lost_records),
-            result.at_once);
+        print(bench::measure(each));
         return 0;
     }
     return usage();

@@ -3,7 +3,8 @@
 
 import subprocess
 
-from timed_rows import PROCESSES, middle_process, run_json, void_if_lost
+from pairs import Pair, chooser
+from timed_rows import run_json, void_if_lost
 
 TURNS = 31
 
@@ -24,9 +25,10 @@ class Bursts:
         self.running = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, bufsize=1, **options)
 
-    def next_ns(self):
+    def next_burst(self):
+        """(nanoseconds per operation, rate of additions around it)"""
         self.running.stdin.write("\n")
-        return float(self.running.stdout.readline())
+        return tuple(float(word) for word in self.running.stdout.readline().split())
 
     def end(self):
         """How many records it lost."""
@@ -35,20 +37,14 @@ class Bursts:
 
 def measure_pair(name, subject, beside, **options):
     """Two programs that take turns, burst by burst: what slows the machine for a while slows both."""
-    pairs = []
-    lost = 0
-    for _ in range(PROCESSES):
+    def run():
         programs = Bursts(beside, **options), Bursts(subject, **options)
-        for _ in range(TURNS):
-            floor, value = (program.next_ns() for program in programs)
-            pairs.append({"value": value, "floor": floor})
-        lost += sum(program.end() for program in programs)
-    chosen = middle_process(pairs)
-    row = {"name": name, "value": round(chosen["value"], 3), "unit": "ns",
-           "floor": round(chosen["floor"], 3),
-           "ratio": round(chosen["value"] / chosen["floor"], 3),
-           "added": round(chosen["value"] - chosen["floor"], 3), "instructions": None}
-    return void_if_lost(row, lost)
+        turns = [[program.next_burst() for program in programs] for _ in range(TURNS)]
+        pairs = [Pair(value, floor, min(rate, beside_rate)) for (floor, beside_rate), (value, rate) in turns]
+        return pairs, sum(program.end() for program in programs)
+
+    pairs, lost = chooser.collect(run)
+    return void_if_lost(chooser.row(name, pairs), lost)
 
 
 def rows(folder):

@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 
 import callgrind
+from pairs import Pair, chooser
 
-PROCESSES = 5
 COUNTED_OPERATIONS = 20440  # ten full chunks of scopes
 COUNTED_FUNCTION = "bench::(anonymous namespace)::counted*"
 COUNTED = re.compile(r"(?!.*\.2$)(?!peer\.lttng\.recording)"
@@ -21,24 +21,11 @@ def run_json(*command, **options):
     return json.loads(done.stdout)
 
 
-def middle_process(results):
-    """The process whose ratio is the median: its figures belong together."""
-    by_ratio = sorted(results, key=lambda result: result["value"] / result["floor"])
-    return by_ratio[len(by_ratio) // 2]
-
-
 def void_if_lost(row, lost):
     """A session that drops records is measured while it does less than it should."""
     if lost:
         row["note"] = f"dropped {lost} records: does not count"
         row["void"] = True
-    return row
-
-
-def tell_shared_core(row, at_once):
-    """Two threads that are not as fast as one are two of one core, which shares out its instructions."""
-    if at_once < 0.9:
-        row["note"] = f"at once two threads add at {at_once:.2f} of one's rate: a shared core"
     return row
 
 
@@ -60,14 +47,14 @@ def instructions(program, name):
 
 
 def measure(program, name):
-    results = [run_json(program, name) for _ in range(PROCESSES)]
-    chosen = middle_process(results)
-    value, floor = chosen["value"], chosen["floor"]
-    lost = sum(result["lost_records"] for result in results)
-    row = {"name": name, "value": round(value, 3), "unit": "ns", "floor": round(floor, 3),
-           "ratio": round(value / floor, 3), "added": round(value - floor, 3),
-           "instructions": instructions(program, name)}
-    return void_if_lost(tell_shared_core(row, chosen["at_once"]), lost)
+    def run():
+        result = run_json(program, name)
+        return [Pair(*each) for each in result["pairs"]], result["lost_records"]
+
+    pairs, lost = chooser.collect(run)
+    row = chooser.row(name, pairs)
+    row["instructions"] = instructions(program, name)
+    return void_if_lost(row, lost)
 
 
 def rows(folder):
