@@ -24,6 +24,9 @@ constexpr std::array forwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 std::atomic<pid_t> child{0};
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
+/// What whoever started us had set; the default where nobody asked us to ignore it.
+struct sigaction broken_pipe_before{};
+
 /// A terminal signals the whole foreground group, so the child has it already.
 void forward(int signal, siginfo_t* from, void*) {
     const int saved = errno;
@@ -89,7 +92,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 /// In the child: becomes the program, or says over the pipe why not.
 [[noreturn]] void become(std::vector<std::string> program, std::vector<std::string> environment,
                          const sigset_t& mask, int failure_pipe) {
-    std::signal(SIGPIPE, SIG_DFL);
+    sigaction(SIGPIPE, &broken_pipe_before, nullptr);
     sigprocmask(SIG_SETMASK, &mask, nullptr);
     for (char* variable : pointers_to(environment)) {
         if (variable != nullptr) ::putenv(variable);
@@ -122,6 +125,12 @@ int problem_with(const std::string& path) {
 }
 
 }  // namespace
+
+void ignore_broken_pipes() {
+    struct sigaction ignored{};
+    ignored.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &ignored, &broken_pipe_before);
+}
 
 program_place find_program(const std::string& name) {
     if (name.empty()) return {{}, ENOENT};

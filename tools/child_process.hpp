@@ -22,6 +22,10 @@ struct program_place {
 /// Looks where execvp(3) does.
 [[nodiscard]] program_place find_program(const std::string& name);
 
+/// Makes the end of a pipe's reader an error of write() instead of our end. What run_child starts has
+/// SIGPIPE as whoever started us had set it. Once, before there are threads.
+void ignore_broken_pipes();
+
 /// Runs `program` with `environment` ("NAME=value") added to ours. SIGINT, SIGTERM, SIGHUP and
 /// SIGQUIT that somebody sends us go on to it; those that a terminal sends reach it anyway.
 [[nodiscard]] child_result run_child(const std::vector<std::string>& program,

@@ -3,7 +3,6 @@
 // The coroscope command: reads traces and says where the time went.
 
 #include <algorithm>
-#include <csignal>
 #include <cstddef>
 #include <exception>
 #include <iterator>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "child_process.hpp"
 #include "output.hpp"
 #include "subcommand.hpp"
 
@@ -86,7 +86,7 @@ int run_command(std::vector<std::string> arguments) {
 
 int main(int count, char** arguments) {
     // A reader that left is not an error: write() then says so, and we end.
-    std::signal(SIGPIPE, SIG_IGN);
+    ignore_broken_pipes();
     try {
         return run_command({arguments + 1, arguments + count});
     } catch (const std::exception& unexpected) {

@@ -216,6 +216,15 @@ class Signals(RunTest):
         without = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
         self.assertEqual(self.run_in_folder("--no-summary", *self.python(code)).stdout, without.stdout)
 
+    def test_a_broken_pipe_is_to_the_program_what_it_was_to_whoever_started_us(self):
+        # Python sets this signal itself as it starts, so the system is asked.
+        for given in (signal.SIG_IGN, signal.SIG_DFL):
+            with self.subTest(given=given):
+                done = self.run_in_folder("--no-summary", "--", "sh", "-c", "grep SigIgn /proc/$$/status", restore_signals=False,
+                                          preexec_fn=lambda given=given: signal.signal(signal.SIGPIPE, given))
+                ignored = int(done.stdout.split()[1], 16) >> (signal.SIGPIPE - 1) & 1
+                self.assertEqual(ignored, given == signal.SIG_IGN)
+
 
 if __name__ == "__main__":
     tool.main()
