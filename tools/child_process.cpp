@@ -43,10 +43,14 @@ sigset_t forwarded_set() {
 }
 
 /// Keeps the forwarded signals back until the child's id is known, then forwards them until the end
-/// of its life; one that came in between is delivered late, not lost.
+/// of its life; one that came in between is delivered late, not lost. While it lives, the child's end is kept for us:
+/// where SIGCHLD is ignored, the system forgets the exit code.
 class forwarding {
 public:
     forwarding() {
+        struct sigaction by_default{};
+        by_default.sa_handler = SIG_DFL;
+        sigaction(SIGCHLD, &by_default, &child_ended_before_);
         const sigset_t set = forwarded_set();
         sigprocmask(SIG_BLOCK, &set, &mask_before_);
     }
@@ -57,6 +61,7 @@ public:
         for (std::size_t at = 0; at < forwarded.size() && installed_; ++at) {
             sigaction(forwarded[at], &before_[at], nullptr);
         }
+        sigaction(SIGCHLD, &child_ended_before_, nullptr);
         sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     }
 
@@ -74,10 +79,16 @@ public:
         sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     }
 
-    [[nodiscard]] const sigset_t& mask_before() const noexcept { return mask_before_; }
+    /// In the child, before it becomes the program: signals are as whoever started us had set them.
+    void give_back() const {
+        sigaction(SIGPIPE, &broken_pipe_before, nullptr);
+        sigaction(SIGCHLD, &child_ended_before_, nullptr);
+        sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+    }
 
 private:
     sigset_t mask_before_{};
+    struct sigaction child_ended_before_{};
     std::array<struct sigaction, forwarded.size()> before_{};
     bool installed_ = false;
 };
@@ -91,9 +102,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 /// In the child: becomes the program, or says over the pipe why not.
 [[noreturn]] void become(std::vector<std::string> program, std::vector<std::string> environment,
-                         const sigset_t& mask, int failure_pipe) {
-    sigaction(SIGPIPE, &broken_pipe_before, nullptr);
-    sigprocmask(SIG_SETMASK, &mask, nullptr);
+                         const forwarding& signals, int failure_pipe) {
+    signals.give_back();
     for (char* variable : pointers_to(environment)) {
         if (variable != nullptr) ::putenv(variable);
     }
@@ -104,16 +114,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 /// Waits for the end without reaping first: until then the id that signals go to cannot be reused.
-int wait_for(pid_t id) {
+child_result wait_for(pid_t id) {
     siginfo_t ended{};
     while (::waitid(P_PID, static_cast<id_t>(id), &ended, WEXITED | WNOWAIT) != 0 &&
            errno == EINTR) {
     }
     child.store(0, std::memory_order_relaxed);
     int status = 0;
-    while (::waitpid(id, &status, 0) < 0 && errno == EINTR) {
+    while (::waitpid(id, &status, 0) < 0) {
+        if (errno != EINTR) return {.wait_error = errno};
     }
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return {.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)};
 }
 
 /// 0, or why it is no program: a folder is none, and neither is what nobody may execute.
@@ -155,7 +166,7 @@ child_result run_child(const std::vector<std::string>& program,
     if (::pipe2(failure_pipe, O_CLOEXEC) != 0) return {.start_error = errno};
     forwarding signals;
     const pid_t id = ::fork();
-    if (id == 0) become(program, environment, signals.mask_before(), failure_pipe[1]);
+    if (id == 0) become(program, environment, signals, failure_pipe[1]);
     child_result result{.start_error = id < 0 ? errno : 0};
     ::close(failure_pipe[1]);
     if (id > 0) {
@@ -164,8 +175,8 @@ child_result run_child(const std::vector<std::string>& program,
         int error = 0;
         while (::read(failure_pipe[0], &error, sizeof error) < 0 && errno == EINTR) {
         }
+        result = wait_for(id);
         result.start_error = error;
-        result.exit_code = wait_for(id);
     }
     ::close(failure_pipe[0]);
     return result;

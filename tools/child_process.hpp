@@ -10,6 +10,7 @@ namespace coroscope::tools {
 
 struct child_result {
     int start_error = 0;  ///< errno where the program could not be started
+    int wait_error = 0;   ///< errno where nobody can say how it ended
     int exit_code = 0;    ///< the program's; 128 + the signal that killed it
 };
 

@@ -63,6 +63,11 @@ int start_failure(const std::string& program, int error) {
     return error == ENOENT ? 127 : 126;
 }
 
+int unknown_end(const std::string& program, int error) {
+    report(program, {"how it ended is unknown: " + std::generic_category().message(error)});
+    return exit_failure;
+}
+
 void print_summary(const std::string& path) {
     struct stat what{};
     if (::stat(path.c_str(), &what) != 0) {
@@ -91,6 +96,7 @@ int run_program(const run_command& asked) {
     ::unsetenv("COROSCOPE_TRACE_OWNER");
     const child_result ended = run_child(asked.program, environment);
     if (ended.start_error != 0) return start_failure(asked.program.front(), ended.start_error);
+    if (ended.wait_error != 0) return unknown_end(asked.program.front(), ended.wait_error);
     if (obstacle.empty() && !asked.no_summary) print_summary(asked.output);
     return ended.exit_code;
 }

@@ -225,6 +225,11 @@ class Signals(RunTest):
                 ignored = int(done.stdout.split()[1], 16) >> (signal.SIGPIPE - 1) & 1
                 self.assertEqual(ignored, given == signal.SIG_IGN)
 
+    def test_the_exit_code_is_the_program_s_where_nobody_was_to_wait_for_children(self):
+        code = "import signal, sys; sys.exit(7 if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN else 8)"
+        done = self.run_in_folder("--no-summary", *self.python(code), preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(done.returncode, 7)
+
 
 if __name__ == "__main__":
     tool.main()
