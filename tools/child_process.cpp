@@ -24,14 +24,23 @@ constexpr std::array forwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 std::atomic<pid_t> child{0};
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
+/// Whether we lead the session: then the kernel tells us alone that its terminal hung up.
+std::atomic<bool> leads_session{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
 /// What whoever started us had set; the default where nobody asked us to ignore it.
 struct sigaction broken_pipe_before{};
 
-/// A terminal signals the whole foreground group, so the child has it already.
+/// What a terminal's keys send goes to the whole foreground group, so the child has it already.
+bool child_has(int signal, const siginfo_t& from) {
+    const bool from_kernel = from.si_code > 0;
+    return from_kernel && !(signal == SIGHUP && leads_session.load(std::memory_order_relaxed));
+}
+
 void forward(int signal, siginfo_t* from, void*) {
     const int saved = errno;
     const pid_t to = child.load(std::memory_order_relaxed);
-    if (to > 0 && from->si_code <= 0) ::kill(to, signal);
+    if (to > 0 && !child_has(signal, *from)) ::kill(to, signal);
     errno = saved;
 }
 
@@ -66,6 +75,7 @@ public:
     }
 
     void start(pid_t to) {
+        leads_session.store(::getsid(0) == ::getpid(), std::memory_order_relaxed);
         child.store(to, std::memory_order_relaxed);
         struct sigaction action{};
         action.sa_sigaction = forward;

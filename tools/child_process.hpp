@@ -28,7 +28,8 @@ struct program_place {
 void ignore_broken_pipes();
 
 /// Runs `program` with `environment` ("NAME=value") added to ours. SIGINT, SIGTERM, SIGHUP and
-/// SIGQUIT that somebody sends us go on to it; those that a terminal sends reach it anyway.
+/// SIGQUIT that somebody sends us go on to it, and so does the SIGHUP of our session's terminal where we lead the session;
+/// what else a terminal sends reaches it anyway.
 [[nodiscard]] child_result run_child(const std::vector<std::string>& program,
                                      const std::vector<std::string>& environment);
 

@@ -206,6 +206,24 @@ class Signals(RunTest):
         self.assertIn(b"seen 1", output)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0)
 
+    def test_a_terminal_that_hangs_up_is_told_to_the_program_once(self):
+        code = ("import os, signal, sys, time\nseen = []\n"
+                "signal.signal(signal.SIGHUP, lambda *a: seen.append(a[0]))\n"
+                "print('ready', flush=True)\n"
+                "for _ in range(500):\n"
+                "    if seen: break\n"
+                "    time.sleep(0.01)\n"
+                "time.sleep(0.2)\nsys.exit(40 + len(seen))")
+        process, terminal = pty.fork()  # the command leads a session of its own
+        if process == 0:
+            os.chdir(self.folder)
+            os.execv(TOOL, [TOOL, "run", *self.python(code)])
+        output = b""
+        while b"ready" not in output:
+            output += os.read(terminal, 1024)
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 41)
+
     def test_a_program_that_a_signal_killed_gives_128_and_the_signal(self):
         done = self.run_in_folder(*self.python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
         self.assertEqual(done.returncode, 128 + signal.SIGKILL)
