@@ -146,6 +146,18 @@ TEST_CASE("what is unknown is printed as unknown, never as zero") {
     CHECK(text.find("Unknown: 4 calls") != std::string::npos);
 }
 
+TEST_CASE("time that nobody knows stands in its column where there are no tasks, too") {
+    table_input input = plain_input();
+    input.rows[1].unknown_count = 3;
+    input.rows[1].cpu_time_total_ns = input.rows[1].self_cpu_time_total_ns = 0;
+    input.rows[1].waiting_ns = input.rows[1].wall_ns = 9'000'000;
+    const std::string text = text_of(input);
+    CHECK(text.find("       Waiting          Wall    # of Calls\n") != std::string::npos);
+    CHECK(text.find("     unknown       9.000ms       9.000ms             3\n") !=
+          std::string::npos);
+    CHECK(text.find("all their time is under Waiting") != std::string::npos);
+}
+
 TEST_CASE("what was waited where nobody saw a wake has no suspended and no queued part") {
     table_input input = task_input();
     input.rows[0].suspended_ns = input.rows[0].queued_ns = 0;

@@ -86,6 +86,12 @@ class Content(DataTest):
         self.assertIn("Ranges that had not ended when the session did: 1", text)
         self.assertLess(text.index("rows"), text.index("pages"))
 
+    def test_the_table_of_ranges_outside_tasks_has_their_time(self):
+        text = coroscope("table", trace_builder.streams().write(self.folder / "ranges.cst")).stdout
+        heading, row = (next(line.split() for line in text.splitlines() if line.split()[:1] == [first]) for first in ("Name", "rows"))
+        self.assertIn("Waiting", heading)
+        self.assertTrue(any(cell.endswith("us") and float(cell[:-2]) > 0 for cell in row), row)
+
     def test_chains_lead_from_the_spawn_to_the_await(self):
         self.assertEqual(self.rows("awaits", "--chains")[0]["chain"], "session > db.query")
 

@@ -128,12 +128,12 @@ constexpr column columns[] = {
          const optional_ns average = cpu_average(of.row());
          return average ? of.time(*average) : "unknown";
      }},
-    {"Suspended", has_tasks,
+    {"Suspended", has_waits,
      [](const cell_source& of) { return known_wait_time(of, of.row().suspended_ns); }},
-    {"Queued", has_tasks,
+    {"Queued", has_waits,
      [](const cell_source& of) { return known_wait_time(of, of.row().queued_ns); }},
-    {"Waiting", has_tasks, [](const cell_source& of) { return of.time(of.row().waiting_ns); }},
-    {"Wall", has_tasks, [](const cell_source& of) { return of.time(of.row().wall_ns); }},
+    {"Waiting", has_waits, [](const cell_source& of) { return of.time(of.row().waiting_ns); }},
+    {"Wall", has_waits, [](const cell_source& of) { return of.time(of.row().wall_ns); }},
     {"Self DEV", has_device_time,
      [](const cell_source& of) { return of.time(of.row().self_device_time_total_ns); }},
     {"Self DEV %", has_device_time,

@@ -82,8 +82,11 @@ optional_ns cpu_average(const function_event_avg& row) {
     return row.cpu_time_total_ns / static_cast<std::int64_t>(row.count - row.unknown_count);
 }
 
-bool has_tasks(const table_input& input) {
-    return input.has_tasks || any(input, [](const row& of) { return of.in_frame_count != 0; });
+bool has_waits(const table_input& input) {
+    // a range outside tasks, too, has time that nobody knows to have been on the CPU
+    return input.has_tasks || any(input, [](const row& of) {
+               return of.in_frame_count != 0 || of.unknown_count != 0 || of.waiting_ns != 0;
+           });
 }
 bool has_places(const table_input& input) {
     return std::any_of(input.places.begin(), input.places.end(),

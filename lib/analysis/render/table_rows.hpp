@@ -32,7 +32,7 @@ namespace coroscope::analysis::render {
 [[nodiscard]] std::int64_t whole_flops(const function_event_avg& row);
 
 // What the rows have, and so which columns stand in the table.
-[[nodiscard]] bool has_tasks(const table_input& input);
+[[nodiscard]] bool has_waits(const table_input& input);
 [[nodiscard]] bool has_places(const table_input& input);
 [[nodiscard]] bool has_device_time(const table_input& input);
 [[nodiscard]] bool has_device_memory(const table_input& input);
