@@ -280,10 +280,26 @@ TEST_CASE(
           "waiting, "
           "most of it in db.query at examples/service/store.cpp:42 (handle, one of 20; from 1.5 ms "
           "on, "
-          "coroscope tasks F --task 2)");
+          "task 2)");
     request.parts[0].time.suspended_ns = 5'000'000;
     CHECK(slow_request_sentence(three_tasks(), request)
               .find("waiting, the largest part in db.query at") != std::string::npos);
+}
+
+TEST_CASE("the sentence about the slowest request ends in a command that a shell takes") {
+    slow_request request;
+    request.task = 1;
+    const auto command = [&request](std::string_view path) {
+        const std::string sentence = slow_request_sentence(three_tasks(), request, path);
+        const std::size_t at = sentence.find("coroscope tasks ");
+        REQUIRE(at != std::string::npos);
+        return sentence.substr(at);
+    };
+    CHECK(command("runs/trace.cst") == "coroscope tasks runs/trace.cst --task 2)");
+    CHECK(command("my trace.cst") == "coroscope tasks 'my trace.cst' --task 2)");
+    CHECK(command("it's; $x") == "coroscope tasks 'it'\\''s; $x' --task 2)");
+    CHECK(command("-o") == "coroscope tasks ./-o --task 2)");
+    CHECK(command("\x1b[31m'\xff") == "coroscope tasks $'\\x1b[31m\\x27\\xff' --task 2)");
 }
 
 TEST_CASE("the sentence about the slowest request says queued and running where that took most") {

@@ -5,6 +5,8 @@
 import fcntl
 import os
 import pty
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -44,6 +46,11 @@ class Recording(RunTest):
         sentence = next(line for line in done.stdout.splitlines() if line.startswith("slowest request: "))
         self.assertRegex(sentence, r"slowest request: [\d.]+ us = [\d.]+ us running \+ 200\.0 us suspended \+ 1\.0 us "
                                    r"queued \+ 0\.0 us waiting, most of it in db\.query at src/store\.cpp:42")
+
+    def test_the_sentence_ends_in_the_command_that_tells_more(self):
+        done = self.run_in_folder("-o", "my trace.cst", *self.python(RECORD, str(self.prepared)))
+        command = re.search(r"from .* on, coroscope (tasks .* --task 20)\)\n", done.stdout)[1]
+        self.assert_success(coroscope(*shlex.split(command), cwd=self.folder))
 
     def test_the_trace_is_coroscope_cst_unless_named(self):
         self.assert_success(self.run_in_folder(*self.python(RECORD, str(self.prepared))))

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <coroscope/analysis/await_statistics.hpp>
@@ -67,6 +68,11 @@ list_await_sites(const trace& loaded, const std::vector<await_site_statistics>& 
 [[nodiscard]] COROSCOPE_API std::string slow_request_sentence(const trace& loaded,
                                                               const slow_request& request);
 
+/// The same of a trace in a file: it ends in the command that tells more.
+[[nodiscard]] COROSCOPE_API std::string slow_request_sentence(const trace& loaded,
+                                                              const slow_request& request,
+                                                              std::string_view trace_path);
+
 /// The lines that tell what a trace lost, each ended by a newline; empty for a healthy one.
 [[nodiscard]] COROSCOPE_API std::string loss_notes(const trace& loaded);
 
@@ -80,5 +86,9 @@ struct summary_options {
 /// request, losses.
 [[nodiscard]] COROSCOPE_API std::string summary(const trace& loaded,
                                                 const summary_options& options = {});
+
+/// The same of a trace in a file, with the command that tells more of that request.
+[[nodiscard]] COROSCOPE_API std::string summary(const trace& loaded, const summary_options& options,
+                                                std::string_view trace_path);
 
 }  // namespace coroscope::analysis

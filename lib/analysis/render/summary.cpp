@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "places.hpp"
+#include "shell_path.hpp"
 #include "utf8.hpp"
 
 namespace coroscope::analysis {
@@ -93,14 +94,22 @@ std::string cause_text(const trace& loaded, const slow_request& request) {
 }
 
 /// How to see more of it.
-std::string task_text_of(const trace& loaded, const slow_request& request) {
+std::string task_text_of(const trace& loaded, const slow_request& request,
+                         std::string_view trace_path) {
     if (request.task >= loaded.tasks.size()) return {};
-    return fmt::format(", coroscope tasks F --task {}", loaded.tasks[request.task].id);
+    const std::uint64_t id = loaded.tasks[request.task].id;
+    if (trace_path.empty()) return fmt::format(", task {}", id);
+    return fmt::format(", coroscope tasks {} --task {}", render::shell_path(trace_path), id);
 }
 
 }  // namespace
 
 std::string slow_request_sentence(const trace& loaded, const slow_request& request) {
+    return slow_request_sentence(loaded, request, {});
+}
+
+std::string slow_request_sentence(const trace& loaded, const slow_request& request,
+                                  std::string_view trace_path) {
     const std::int64_t wall = request.wall_ns;
     const auto span = [wall](std::int64_t part_ns) { return format_span(part_ns, wall); };
     std::string text =
@@ -109,15 +118,20 @@ std::string slow_request_sentence(const trace& loaded, const slow_request& reque
                     span(request.time.queued_ns), span(request.time.waiting_ns));
     return fmt::format("{}{} ({}, one of {}; from {} on{})", text, cause_text(loaded, request),
                        render::printable(request.name), request.instances,
-                       format_span(request.start_ns), task_text_of(loaded, request));
+                       format_span(request.start_ns), task_text_of(loaded, request, trace_path));
 }
 
 std::string summary(const trace& loaded, const summary_options& options) {
+    return summary(loaded, options, {});
+}
+
+std::string summary(const trace& loaded, const summary_options& options,
+                    std::string_view trace_path) {
     std::string text = table_section(loaded, options);
     text += task_section(loaded, options);
     text += await_section(loaded, options);
     if (const auto request = slowest_request(loaded)) {
-        text += '\n' + slow_request_sentence(loaded, *request) + '\n';
+        text += '\n' + slow_request_sentence(loaded, *request, trace_path) + '\n';
     }
     if (text.empty())
         text = "Nothing was recorded: no scope and no task ran while the session did.\n";
