@@ -362,4 +362,20 @@ TEST_CASE("the summary leads from the table over tasks and awaits to the slowest
     }
 }
 
+TEST_CASE("the summary says of each of its lists that it was cut, and by what") {
+    trace made = three_tasks();
+    made.events.push_back(made.events[0]);
+    made.strings.push_back("other");
+    made.events[1].name = 1;
+    const auto says = [&made](const std::string& what, std::int64_t rows) {
+        return summary(made, {.table_rows = rows, .task_rows = rows, .await_rows = rows})
+                   .find(what) != std::string::npos;
+    };
+    CHECK(says("\nScopes: the first 1 of 2, by wall time\n", 1));
+    CHECK(says("\nTasks by spawn site (the first 1 of 3, by wall time)\n", 1));
+    CHECK(says("\nWhere tasks waited (the first 1 of 2, by total time)\n", 1));
+    for (const std::int64_t all : {std::int64_t{3}, std::int64_t{-1}})
+        CHECK_FALSE(says("the first ", all));
+}
+
 }  // namespace

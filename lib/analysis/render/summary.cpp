@@ -37,19 +37,28 @@ listing excerpt(const listing& list, std::initializer_list<std::string_view> key
     return out;
 }
 
-std::string section(std::string_view heading, const listing& list, std::size_t of) {
+/// "the first 10 of 36, by wall time"; empty where all are shown.
+std::string cut_note(std::size_t shown, std::size_t of, std::string_view order) {
+    return shown < of ? fmt::format("the first {} of {}, by {}", shown, of, order) : std::string();
+}
+
+std::string section(std::string_view heading, const listing& list, std::size_t of,
+                    std::string_view order) {
     if (list.rows.empty()) return {};
-    const std::string which = list.rows.size() < of
-                                  ? fmt::format(" (the first {} of {})", list.rows.size(), of)
-                                  : std::string();
-    return fmt::format("\n{}{}\n\n{}", heading, which, to_text(list));
+    const std::string note = cut_note(list.rows.size(), of, order);
+    return fmt::format("\n{}{}\n\n{}", heading, note.empty() ? note : " (" + note + ')',
+                       to_text(list));
 }
 
 std::string table_section(const trace& loaded, const summary_options& options) {
     table_input input = table_of(loaded);
     input.health = {};  // stands at the end, behind everything that it qualifies
     const auto text = table(input, {.sort_by = "wall", .row_limit = options.table_rows});
-    return text ? *text : std::string();
+    if (!text) return {};
+    const std::size_t shown =
+        options.table_rows < 0 ? input.rows.size() : static_cast<std::size_t>(options.table_rows);
+    const std::string note = cut_note(shown, input.rows.size(), "wall time");
+    return note.empty() ? *text : *text + "Scopes: " + note + '\n';
 }
 
 std::string task_section(const trace& loaded, const summary_options& options) {
@@ -58,14 +67,14 @@ std::string task_section(const trace& loaded, const summary_options& options) {
                                   {"name", "count", "p50_ns", "p99_ns", "max_ns", "running_ns",
                                    "suspended_ns", "queued_ns", "waiting_ns", "place"},
                                   options.task_rows);
-    return section("Tasks by spawn site", shown, all.rows.size());
+    return section("Tasks by spawn site", shown, all.rows.size(), "wall time");
 }
 
 std::string await_section(const trace& loaded, const summary_options& options) {
     const listing all = list_await_sites(loaded, await_statistics(loaded));
     const listing shown =
         excerpt(all, {"name", "scope", "count", "total_ns", "max_ns", "place"}, options.await_rows);
-    return section("Where tasks waited", shown, all.rows.size());
+    return section("Where tasks waited", shown, all.rows.size(), "total time");
 }
 
 std::string part_text(const trace& loaded, const request_part& part) {
