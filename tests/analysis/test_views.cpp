@@ -302,6 +302,22 @@ TEST_CASE("the sentence about the slowest request ends in a command that a shell
     CHECK(command("\x1b[31m'\xff") == "coroscope tasks $'\\x1b[31m\\x27\\xff' --task 2)");
 }
 
+TEST_CASE("sentences that add up a wall time leave out the parts of which nothing was seen") {
+    trace made = three_tasks();
+    slow_request request;
+    request.wall_ns = 24'200'000;
+    const auto says = [&](const time_split& time, const std::string& sum) {
+        request.time = made.tasks[0].time = time;
+        return slow_request_sentence(made, request).starts_with("slowest request: " + sum) &&
+               task_text(made, 0).find("\nWall        " + sum + '\n') != std::string::npos;
+    };
+    CHECK(says({100'000, 0, 0, 24'100'000}, "24.2 ms = 0.1 ms running + 24.1 ms waiting"));
+    CHECK(says({100'000, 0, 100'000, 24'000'000},
+               "24.2 ms = 0.1 ms running + 0.1 ms queued + 24.0 ms waiting"));
+    CHECK(says({24'200'000, 0, 0, 0},
+               "24.2 ms = 24.2 ms running + 0.0 ms suspended + 0.0 ms queued + 0.0 ms waiting"));
+}
+
 TEST_CASE("the sentence about the slowest request says queued and running where that took most") {
     slow_request request;
     request.name = "handle";

@@ -13,6 +13,7 @@
 
 #include "places.hpp"
 #include "shell_path.hpp"
+#include "split_text.hpp"
 #include "utf8.hpp"
 
 namespace coroscope::analysis {
@@ -119,15 +120,11 @@ std::string slow_request_sentence(const trace& loaded, const slow_request& reque
 
 std::string slow_request_sentence(const trace& loaded, const slow_request& request,
                                   std::string_view trace_path) {
-    const std::int64_t wall = request.wall_ns;
-    const auto span = [wall](std::int64_t part_ns) { return format_span(part_ns, wall); };
-    std::string text =
-        fmt::format("slowest request: {} = {} running + {} suspended + {} queued + {} waiting",
-                    span(wall), span(request.time.running_ns), span(request.time.suspended_ns),
-                    span(request.time.queued_ns), span(request.time.waiting_ns));
-    return fmt::format("{}{} ({}, one of {}; from {} on{})", text, cause_text(loaded, request),
-                       render::printable(request.name), request.instances,
-                       format_span(request.start_ns), task_text_of(loaded, request, trace_path));
+    return fmt::format("slowest request: {}{} ({}, one of {}; from {} on{})",
+                       render::split_text(request.wall_ns, request.time),
+                       cause_text(loaded, request), render::printable(request.name),
+                       request.instances, format_span(request.start_ns),
+                       task_text_of(loaded, request, trace_path));
 }
 
 std::string summary(const trace& loaded, const summary_options& options) {

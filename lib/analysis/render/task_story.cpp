@@ -13,6 +13,7 @@
 #include "json_writer.hpp"
 #include "listing_json.hpp"
 #include "places.hpp"
+#include "split_text.hpp"
 #include "utf8.hpp"
 
 namespace coroscope::analysis {
@@ -29,13 +30,6 @@ std::string other_task(const trace& loaded, std::uint32_t index) {
 
 std::string moment(const optional_ns& time, const listing_options& options) {
     return time ? format_time(*time, options.unit) : "unknown";
-}
-
-std::string split_line(const time_split& time) {
-    const std::int64_t wall = time.wall_ns();
-    return fmt::format("{} = {} running + {} suspended + {} queued + {} waiting", format_span(wall),
-                       format_span(time.running_ns, wall), format_span(time.suspended_ns, wall),
-                       format_span(time.queued_ns, wall), format_span(time.waiting_ns, wall));
 }
 
 std::string kind_of(const task_info& task) {
@@ -85,7 +79,7 @@ std::string task_text(const trace& loaded, std::uint32_t index, const listing_op
          task.older_than_session ? "before the session" : moment(task.spawn_ns, options));
     line("First wake", moment(task.first_wake_ns, options));
     line("Ended", task.end_ns || !known ? moment(task.end_ns, options) : "not within the session");
-    line("Wall", known ? split_line(task.time) : "unknown");
+    line("Wall", known ? render::split_text(task.time.wall_ns(), task.time) : "unknown");
     if (const device_work work = work_of_task(loaded, index); !work.empty())
         line("On devices", render::work_text(loaded, work));
     if (task.losses) line("Losses", "records of it were lost; gaps count as waiting");
