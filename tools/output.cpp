@@ -55,7 +55,8 @@ std::string coloured(std::string_view text) {
     return out;
 }
 
-/// File names may hold anything; an error stays one line.
+}  // namespace
+
 std::string one_line(std::string_view text) {
     std::string line(text);
     for (char& each : line) {
@@ -63,8 +64,6 @@ std::string one_line(std::string_view text) {
     }
     return line;
 }
-
-}  // namespace
 
 int write_all(int descriptor, std::string_view text) noexcept {
     while (!text.empty()) {

@@ -21,6 +21,9 @@ int print(std::string_view text);
 /// wants it.
 int print_text(std::string_view text);
 
+/// What came from outside, as a file's name, on one line: control characters become "?".
+[[nodiscard]] std::string one_line(std::string_view text);
+
 /// "coroscope: MESSAGE" on standard error, on one line.
 void report(std::string_view message);
 

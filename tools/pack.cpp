@@ -31,8 +31,8 @@ std::string told(const pack_command& asked, const trace::pack_totals& totals) {
     const auto size = [](std::uint64_t bytes) {
         return analysis::format_bytes(static_cast<std::int64_t>(bytes));
     };
-    return fmt::format("{}: {}, was {} ({:.1f} %)\n", asked.output, size(totals.packed_bytes),
-                       size(totals.trace_bytes),
+    return fmt::format("{}: {}, was {} ({:.1f} %)\n", one_line(asked.output),
+                       size(totals.packed_bytes), size(totals.trace_bytes),
                        100 * static_cast<double>(totals.packed_bytes) /
                            static_cast<double>(totals.trace_bytes));
 }

@@ -76,7 +76,8 @@ void print_summary(const std::string& path) {
         return;
     }
     const auto loaded = load_trace(path);
-    if (loaded) print_text(analysis::summary(*loaded, {}, path) + "trace: " + path + "\n");
+    if (loaded)
+        print_text(analysis::summary(*loaded, {}, path) + "trace: " + one_line(path) + "\n");
 }
 
 int run_program(const run_command& asked) {

@@ -44,6 +44,11 @@ class Pack(ToolTest):
         self.assertRegex(self.pack().stdout, r"service\.cstz: [0-9.]+ KB, was [0-9.]+ KB \([0-9.]+ %\)\n\Z")
         self.assertLess(self.packed.stat().st_size * 4, self.trace.stat().st_size)
 
+    def test_a_hostile_name_reaches_no_terminal(self):
+        done = coroscope("pack", self.trace, "-o", self.folder / "a\x1b[31m\nb")
+        self.assert_success(done)
+        self.assertIn("a?[31m?b: ", done.stdout)
+
     def test_every_command_prints_the_same(self):
         self.pack()
         self.assert_all_same()
