@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/views.hpp>
 
+#include <charconv>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -23,6 +27,14 @@ struct tasks_command {
     bool tree = false;
     std::optional<std::uint64_t> task;
 };
+
+/// Runs before the number is read, which takes "-1" for 2^64 less 1 and what is too large for something else.
+std::string task_number(std::string& text) {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && last == end ? std::string() : "not a task's number: " + text;
+}
 
 /// People rarely want a million tasks; programs that ask for data get all of it.
 data_options with_limit(const tasks_command& asked) {
@@ -73,6 +85,7 @@ void add_tasks(CLI::App& root, command_line& line) {
     command
         ->add_option("--task", asked->task, "One task with its awaits and slices (csv: its awaits)")
         ->type_name("ID")
+        ->check(CLI::Validator(task_number, ""))
         ->excludes(tree);
     command->footer("Example:\n  coroscope tasks trace.cst --sort-by p99\n  coroscope tasks "
                     "trace.cst --task 42");

@@ -57,6 +57,12 @@ class Failure(DataTest):
     def test_no_such_task_is_a_failure(self):
         self.assert_one_error(coroscope("tasks", self.trace, "--task", "999"), 1, r".*service\.cst: no task 999")
 
+    def test_what_is_no_task_s_number_is_named(self):
+        for typed in ("-1", "18446744073709551616", "99999999999999999999999", "0x3", "3.0", "three", ""):
+            with self.subTest(typed=typed):
+                self.assert_one_error(coroscope("tasks", self.trace, "--task", typed), 2, rf"--task: not a task's number: {typed}; .*")
+        self.assert_one_error(coroscope("tasks", self.trace, "--task", 2 ** 64 - 1), 1, r".*: no task 18446744073709551615")
+
     def test_wrong_usage_exits_with_2_and_one_line(self):
         for arguments in ((), ("nonsense",), ("table",), ("table", self.trace, "--format", "xml"),
                           ("table", self.trace, "--limit", "many"), ("table", self.trace, "--limit", "-2"),
