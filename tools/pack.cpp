@@ -8,6 +8,7 @@
 
 #include <coroscope/analysis/units.hpp>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "cut_file.hpp"
 #include "destination.hpp"
@@ -27,6 +28,15 @@ std::string packed_name(const std::string& file) {
     return file.ends_with(".cst") ? file + "z" : file + ".cstz";
 }
 
+/// Whether a file can lie beside it: not beside a pipe, nor a name that the system has for something opened.
+bool is_file_with_name(const std::string& file) {
+    for (const char* opened : {"/dev/stdin", "/dev/fd/", "/proc/"})
+        if (file.starts_with(opened)) return false;
+    struct stat what{};
+    // what is not there, or is a directory, is told when it is read
+    return ::stat(file.c_str(), &what) != 0 || S_ISREG(what.st_mode) || S_ISDIR(what.st_mode);
+}
+
 std::string told(const pack_command& asked, const trace::pack_totals& totals) {
     const auto size = [](std::uint64_t bytes) {
         return analysis::format_bytes(static_cast<std::int64_t>(bytes));
@@ -38,6 +48,10 @@ std::string told(const pack_command& asked, const trace::pack_totals& totals) {
 }
 
 int run_pack(pack_command asked) {
+    if (asked.output.empty() && !is_file_with_name(asked.file)) {
+        report(asked.file, {"is no regular file: name the output with -o (- for standard output)"});
+        return exit_usage;
+    }
     if (asked.output.empty()) asked.output = packed_name(asked.file);
     if (is_same_file(asked.file, asked.output)) {
         report("--output: would overwrite the trace");

@@ -101,6 +101,22 @@ class Pack(ToolTest):
         self.assert_one_error(coroscope("pack", self.trace, "-o", self.trace), 2, r"--output: would overwrite the trace")
         self.assertEqual(self.trace.read_bytes(), before)
 
+    def test_a_trace_from_a_pipe_needs_a_name_for_what_is_written(self):
+        self.pack()
+        os.mkfifo(self.folder / "fifo")
+        needs = r": is no regular file: name the output with -o \(- for standard output\)"
+        self.assert_one_error(coroscope("pack", self.folder / "fifo", timeout=10), 2, ".*/fifo" + needs)
+        with self.trace.open("rb") as trace:
+            for given in (subprocess.PIPE, trace):
+                with self.subTest(given=given):
+                    # /proc: nothing can be written there, should it be tried
+                    done = subprocess.run([TOOL, "pack", "/proc/self/fd/0"], stdin=given, capture_output=True, encoding="utf-8",
+                                          check=False, timeout=60)
+                    self.assert_one_error(done, 2, "/proc/self/fd/0" + needs)
+        done = subprocess.run([TOOL, "pack", "/dev/stdin", "-o", "-"], input=self.trace.read_bytes(), capture_output=True,
+                              check=True, timeout=60)
+        self.assertEqual(done.stdout, self.packed.read_bytes())
+
     def test_a_trace_that_is_cut_while_it_is_read_is_told(self):
         # Bytes that are no chunks are kept as they are: more than the pipe takes, so that the command waits half way.
         data = trace_builder.service().data() + random.Random(1).randbytes(256 * trace_builder.CHUNK_BYTES)
