@@ -224,6 +224,17 @@ TEST_CASE("a database that somebody is writing is not read") {
     CHECK(rows_of(loaded_from(file)) == "outer[100,200]");
 }
 
+TEST_CASE("a path of a database may begin with any number of slashes, or be relative") {
+    const database_file file(nvprof_tables + marker(1, 1, 100, 200));
+    for (const std::string& path :
+         {"/" + file.path(), "//" + file.path(), std::filesystem::relative(file.path()).string()}) {
+        CAPTURE(path);
+        const auto loaded = load_events(path);
+        REQUIRE(loaded.has_value());
+        CHECK(rows_of(*loaded) == "outer[100,200]");
+    }
+}
+
 constexpr const char* nsight_tables =
     "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
     "CREATE TABLE NVTX_EVENTS(start INT, end INT, eventType INT, text TEXT, globalTid INT,"

@@ -13,9 +13,9 @@ std::string reason(sqlite3* handle) {
     return std::string("is a damaged database: ") + sqlite3_errmsg(handle);
 }
 
-/// A path as SQLite's file names read it.
+/// A path as SQLite's file names read it. What follows two slashes is the name of a host, so that is given, empty.
 std::string file_name(const std::string& path) {
-    std::string name = "file:";
+    std::string name = path.starts_with('/') ? "file://" : "file:";
     for (const char letter : path) {
         if (letter == '%' || letter == '?' || letter == '#') {
             constexpr std::string_view digits = "0123456789ABCDEF";
