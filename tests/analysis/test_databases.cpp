@@ -171,6 +171,28 @@ TEST_CASE("kernels of nvprof's without a call ran on the device all the same, an
     }
 }
 
+TEST_CASE("kernels of one launch that began together are two") {
+    const std::string twin =
+        "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (NULL, 1210, 1213, 10, 1, 7, 4);";
+    SUBCASE("outside all markers") {
+        const event_list list =
+            loaded_from(database_file(nvprof_tables + launch(10, 210, 220) + twin));
+        CHECK(averages_of(list, event_selection::device) ==
+              "add(int, float): 1 x 10, 0, 10; t: 1 x 3, 0, 3; ");
+        CHECK(list.health.warnings ==
+              std::vector<std::string>{
+                  "2 kernels were launched outside all markers, and belong to none"});
+    }
+    SUBCASE("and one that two calls claim is one, of the marker that has one of the calls") {
+        const event_list list =
+            loaded_from(database_file(nvprof_tables + marker(1, 1, 200, 300) +
+                                      launch(10, 210, 220) + launch(10, 410, 420, 211, 0)));
+        CHECK(averages_of(list, event_selection::device) == "add(int, float): 1 x 10, 0, 10; ");
+        CHECK(averages_of(list, event_selection::cpu) == "outer: 1 x 100, 100, 10; ");
+        CHECK(list.health.warnings.empty());
+    }
+}
+
 TEST_CASE("a name of one letter is a name, not a mangled type") {
     const database_file file(nvprof_tables + marker(1, 4, 100, 200));
     CHECK(rows_of(loaded_from(file)) == "t[100,200]");

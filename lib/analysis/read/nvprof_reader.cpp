@@ -84,6 +84,7 @@ struct launch {
     std::int64_t call = 0;  // the call's row
     std::int64_t call_start_ns = 0;
     std::int64_t call_end_ns = 0;
+    std::int64_t kernel_row = 0;
     nvprof_kernel kernel;
 };
 
@@ -110,13 +111,14 @@ nvprof_kernel read_kernel(sqlite_rows& rows, int first, const text_map& known,
 
 std::vector<launch> read_launches(sqlite_database& database, const text_map& known) {
     std::vector<launch> launches;
-    sqlite_rows rows(database, calls,
-                     std::string("SELECT call._id_, call.start, call.end, call.cbid, ") +
-                         columns_of_kernel +
-                         " FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call "
-                         "INNER JOIN CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL AS kernel "
-                         "ON call.correlationId = kernel.correlationId "
-                         "ORDER BY call.start, call._id_, kernel._id_");
+    sqlite_rows rows(
+        database, calls,
+        std::string("SELECT call._id_, call.start, call.end, call.cbid, kernel._id_, ") +
+            columns_of_kernel +
+            " FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call "
+            "INNER JOIN CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL AS kernel "
+            "ON call.correlationId = kernel.correlationId "
+            "ORDER BY call.start, call._id_, kernel._id_");
     while (rows.next()) {
         launch each;
         each.call = rows.integer(0);
@@ -125,7 +127,8 @@ std::vector<launch> read_launches(sqlite_database& database, const text_map& kno
         const std::int64_t cbid = rows.integer(3);
         if (std::find(launch_calls.begin(), launch_calls.end(), cbid) == launch_calls.end())
             rows.fail("cbid " + std::to_string(cbid) + " launched a kernel and is no known launch");
-        each.kernel = read_kernel(rows, 4, known, "its ");
+        each.kernel_row = rows.integer(4);
+        each.kernel = read_kernel(rows, 5, known, "its ");
         launches.push_back(std::move(each));
     }
     return launches;
@@ -156,7 +159,8 @@ std::int64_t count_endless_markers(sqlite_database& database) {
     return rows.next() ? rows.integer(0) : 0;
 }
 
-/// Both markers and launches are by start: a marker that ended before a launch encloses no later one.
+/// Both markers and launches are by start: a marker that ended before a launch encloses no later one, and of those that
+/// enclose a launch the last is the innermost.
 void attribute(const std::vector<launch>& launches, sqlite_database& database,
                nvprof_trace& trace) {
     std::set<std::pair<std::int64_t, std::int64_t>> seen;
@@ -167,10 +171,10 @@ void attribute(const std::vector<launch>& launches, sqlite_database& database,
             open.push_back(&*next);
         std::erase_if(
             open, [&](const nvprof_event* event) { return event->end_ns <= each.call_start_ns; });
-        bool inside = false;
+        owned_kernel& launched = trace.launched[each.kernel_row];
+        launched.kernel = each.kernel;
         for (nvprof_event* const event : open) {
             if (each.call_end_ns >= event->end_ns) continue;
-            inside = true;
             const std::string call = std::to_string(each.call);
             if (!seen.emplace(event->id, each.call).second)
                 database.fail(std::string("table ")
@@ -183,8 +187,9 @@ void attribute(const std::vector<launch>& launches, sqlite_database& database,
                                   .append(call)
                                   .append(")"));
             event->kernels.push_back(each.kernel);
+            const auto place = static_cast<std::uint64_t>(event - trace.events.data());
+            launched.owner = std::max(launched.owner, place + 1);
         }
-        if (!inside) trace.outside.push_back(each.kernel);
     }
 }
 
@@ -229,20 +234,10 @@ void add_kernel(event_list& list, const nvprof_kernel& kernel, std::uint64_t own
     list.use_device = "cuda";
 }
 
-/// The marker is the innermost that has the kernel when no later one has it: markers are by start.
-void add_kernels(event_list& list, const nvprof_trace& trace) {
-    struct owned {
-        const nvprof_kernel* kernel;
-        std::uint64_t owner;
-    };
-    std::map<std::pair<std::uint32_t, std::int64_t>, owned> innermost;
-    for (const nvprof_kernel& kernel : trace.outside)
-        innermost[{kernel.correlation, kernel.start_ns}] = {&kernel, 0};
-    for (std::size_t at = 0; at < trace.events.size(); ++at)
-        for (const nvprof_kernel& kernel : trace.events[at].kernels)
-            innermost[{kernel.correlation, kernel.start_ns}] = {&kernel, at + 1};
-    for (const auto& [key, each] : innermost) add_kernel(list, *each.kernel, each.owner);
-    for (const nvprof_kernel& kernel : trace.without_call) add_kernel(list, kernel, 0);
+std::uint64_t count_outside(const nvprof_trace& trace) {
+    return static_cast<std::uint64_t>(
+        std::count_if(trace.launched.begin(), trace.launched.end(),
+                      [](const auto& each) { return each.second.owner == 0; }));
 }
 
 void warn(event_list& list, std::uint64_t count, const char* what) {
@@ -269,8 +264,9 @@ result<event_list> nvprof_events(sqlite_database& database) {
     }
     if (!trace->events.empty())
         list.duration_ns = saturated_difference(last_ns, trace->events.front().start_ns);
-    add_kernels(list, *trace);
-    warn(list, trace->outside.size(),
+    for (const auto& [row, each] : trace->launched) add_kernel(list, each.kernel, each.owner);
+    for (const nvprof_kernel& kernel : trace->without_call) add_kernel(list, kernel, 0);
+    warn(list, count_outside(*trace),
          " kernels were launched outside all markers, and belong to none");
     warn(list, trace->without_call.size(),
          " kernels have no call of the runtime's that launched them, and belong to no marker");

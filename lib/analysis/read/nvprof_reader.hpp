@@ -3,6 +3,8 @@
 
 // nvprof's tables (see coroscope/analysis/nvprof.hpp for the rules).
 
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include <coroscope/analysis/event_list.hpp>
@@ -12,10 +14,16 @@
 
 namespace coroscope::analysis::reading {
 
+struct owned_kernel {
+    nvprof_kernel kernel;
+    /// 1 + the place in events of the innermost marker that has its launch; 0: none has.
+    std::uint64_t owner = 0;
+};
+
 struct nvprof_trace {
-    std::vector<nvprof_event> events;         ///< by start
-    std::vector<nvprof_kernel> outside;       ///< launched outside all markers
-    std::vector<nvprof_kernel> without_call;  ///< nobody knows who launched them
+    std::vector<nvprof_event> events;               ///< by start
+    std::map<std::int64_t, owned_kernel> launched;  ///< by their rows
+    std::vector<nvprof_kernel> without_call;        ///< nobody knows who launched them
     std::int64_t endless_markers = 0;
 };
 
