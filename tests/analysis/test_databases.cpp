@@ -7,6 +7,7 @@
 #include <coroscope/analysis/averages.hpp>
 #include <coroscope/analysis/nvprof.hpp>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -205,6 +206,19 @@ TEST_CASE("a marker's id and a pair of marker and launch may occur once") {
     CHECK(failure_of(database_file(nvprof_tables + marker(8, 1, 100, 900) +
                                    launch(10, 200, 300, 211, 2))) ==
           "table CUPTI_ACTIVITY_KIND_RUNTIME, row 1: duplicate key: (8, 1)");
+}
+
+TEST_CASE("an id that forty thousand markers have is refused at once") {
+    const auto rows = [](int name) {
+        return "WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < "
+               "20000) "
+               "INSERT INTO CUPTI_ACTIVITY_KIND_MARKER SELECT NULL, 2, n, 1, 0, NULL, " +
+               std::to_string(name) + ", NULL FROM count;";
+    };
+    const database_file file(nvprof_tables + rows(1) + rows(0));
+    const auto before = std::chrono::steady_clock::now();
+    CHECK(failure_of(file) == "table CUPTI_ACTIVITY_KIND_MARKER, row 1: duplicate key: 1");
+    CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(10));
 }
 
 TEST_CASE("kernels are launched by the calls that launch kernels") {

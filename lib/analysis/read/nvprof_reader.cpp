@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <cxxabi.h>
@@ -53,30 +55,55 @@ std::unordered_map<std::int64_t, std::string> read_texts(sqlite_database& databa
 
 using text_map = std::unordered_map<std::int64_t, std::string>;
 
-std::vector<nvprof_event> read_markers(sqlite_database& database, const text_map& known) {
-    std::vector<nvprof_event> events;
-    std::set<std::int64_t> seen;
-    sqlite_rows rows(
-        database, markers,
-        "SELECT begun._id_, begun.id, begun.name, begun.timestamp, ended.timestamp "
-        "FROM CUPTI_ACTIVITY_KIND_MARKER AS begun "
-        "INNER JOIN CUPTI_ACTIVITY_KIND_MARKER AS ended ON begun.id = ended.id "
-        "WHERE begun.name != 0 AND ended.name = 0 ORDER BY begun.timestamp, begun._id_");
+/// Where the markers of one id end. One has one end; a second makes its marker a duplicate.
+struct marker_end {
+    std::int64_t end_ns = 0;
+    bool twice = false;
+};
+
+using end_map = std::unordered_map<std::int64_t, marker_end>;
+
+end_map read_marker_ends(sqlite_database& database) {
+    end_map ends;
+    sqlite_rows rows(database, markers,
+                     "SELECT _id_, id, timestamp FROM CUPTI_ACTIVITY_KIND_MARKER WHERE name = 0");
     while (rows.next()) {
+        const std::optional<std::int64_t> id = rows.maybe_integer(1);
+        if (!id) continue;
+        const auto [end, is_new] = ends.try_emplace(*id, marker_end{rows.integer(2)});
+        end->second.twice = !is_new;
+    }
+    return ends;
+}
+
+/// Begins are paired with ends here and not by a join, which gives every pair of an id that is repeated.
+void read_markers(sqlite_database& database, const text_map& known, nvprof_trace& trace) {
+    const end_map ends = read_marker_ends(database);
+    std::unordered_set<std::int64_t> seen;
+    sqlite_rows rows(database, markers,
+                     "SELECT _id_, id, name, timestamp FROM CUPTI_ACTIVITY_KIND_MARKER "
+                     "WHERE name != 0 ORDER BY timestamp, _id_");
+    while (rows.next()) {
+        const std::optional<std::int64_t> id = rows.maybe_integer(1);
+        const auto end = id ? ends.find(*id) : ends.end();
+        if (end == ends.end()) {
+            ++trace.endless_markers;
+            continue;
+        }
         nvprof_event event;
-        event.id = rows.integer(1);
+        event.id = *id;
         const auto name = known.find(rows.integer(2));
-        if (!seen.insert(event.id).second) rows.fail("duplicate key: " + std::to_string(event.id));
+        if (!seen.insert(event.id).second || end->second.twice)
+            rows.fail("duplicate key: " + std::to_string(event.id));
         if (name == known.end())
             rows.fail("its name is none of the table StringTable");
         else
             event.name = name->second;
         event.start_ns = rows.integer(3);
-        event.end_ns = rows.integer(4);
+        event.end_ns = end->second.end_ns;
         if (event.end_ns < event.start_ns) rows.fail("the marker ends before it begins");
-        events.push_back(std::move(event));
+        trace.events.push_back(std::move(event));
     }
-    return events;
 }
 
 /// A kernel with the call that launched it.
@@ -150,15 +177,6 @@ std::vector<nvprof_kernel> read_kernels_without_call(sqlite_database& database,
     return found;
 }
 
-std::int64_t count_endless_markers(sqlite_database& database) {
-    sqlite_rows rows(database, markers,
-                     "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_MARKER AS begun "
-                     "LEFT JOIN CUPTI_ACTIVITY_KIND_MARKER AS ended "
-                     "ON begun.id = ended.id AND ended.name = 0 "
-                     "WHERE begun.name != 0 AND ended._id_ IS NULL");
-    return rows.next() ? rows.integer(0) : 0;
-}
-
 /// Both markers and launches are by start: a marker that ended before a launch encloses no later one, and of those that
 /// enclose a launch the last is the innermost.
 void attribute(const std::vector<launch>& launches, sqlite_database& database,
@@ -202,8 +220,7 @@ bool is_nvprof(sqlite_database& database) {
 result<nvprof_trace> read_nvprof(sqlite_database& database) {
     nvprof_trace trace;
     const text_map known = read_texts(database);
-    trace.events = read_markers(database, known);
-    trace.endless_markers = count_endless_markers(database);
+    read_markers(database, known, trace);
     std::vector<launch> launches;
     if (database.has_table(calls) && database.has_table(kernels))
         launches = read_launches(database, known);
