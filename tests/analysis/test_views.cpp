@@ -355,6 +355,21 @@ TEST_CASE("what a trace holds is told with its cost and its losses") {
     CHECK(document["health"]["dropped_newest"].integer() == 5);
 }
 
+TEST_CASE("tasks that nobody knows to be alive at the end are counted by themselves") {
+    trace made = three_tasks();
+    CHECK(info_text(made).find("\nTasks       3, 1 alive at the end\n") != std::string::npos);
+    made.tasks.resize(5);
+    made.tasks[3].id = 4;  // only named, as somebody's parent
+    made.tasks[4].id = 5;
+    made.tasks[4].spawn_ns = 1'000;
+    made.tasks[4].state = task_state::unknown;
+    CHECK(info_text(made).find("\nTasks       5, 1 alive at the end, 2 in an unknown state\n") !=
+          std::string::npos);
+    const json document = parse_json(info_json(made));
+    CHECK(document["unfinished_tasks"].integer() == 1);
+    CHECK(document["unknown_tasks"].integer() == 2);
+}
+
 TEST_CASE("the summary of an empty trace says that nothing was recorded") {
     CHECK(summary(trace()) ==
           "Nothing was recorded: no scope and no task ran while the session did.\n");

@@ -44,10 +44,27 @@ std::optional<double> bytes_per_scope(const trace& loaded, std::uint64_t bytes) 
     return static_cast<double>(bytes) / static_cast<double>(loaded.events.size());
 }
 
-std::size_t unfinished_tasks(const trace& loaded) {
-    std::size_t count = 0;
-    for (const task_info& task : loaded.tasks) count += task.end_ns ? 0U : 1U;
+/// Tasks by how they stood when the session ended.
+struct tasks_at_the_end {
+    std::size_t alive = 0;
+    std::size_t unknown = 0;  ///< nobody knows whether they had ended
+};
+
+tasks_at_the_end count_tasks(const trace& loaded) {
+    tasks_at_the_end count;
+    for (const task_info& task : loaded.tasks) {
+        if (task.end_ns) continue;
+        const bool unknown = render::is_named_only(task) || task.state == task_state::unknown;
+        ++(unknown ? count.unknown : count.alive);
+    }
     return count;
+}
+
+std::string tasks_line(const trace& loaded) {
+    const auto [alive, unknown] = count_tasks(loaded);
+    std::string text = fmt::format("{}, {} alive at the end", loaded.tasks.size(), alive);
+    if (unknown != 0) text += fmt::format(", {} in an unknown state", unknown);
+    return text;
 }
 
 /// What recording took of the recorded time, from the recorder's own calibration.
@@ -141,8 +158,7 @@ std::string info_text(const trace& loaded) {
     line("Size", size_line(loaded, loaded.file_bytes));
     if (loaded.packed_bytes != 0) line("Packed", size_line(loaded, loaded.packed_bytes));
     line("Scopes", std::to_string(loaded.events.size()));
-    line("Tasks",
-         fmt::format("{}, {} alive at the end", loaded.tasks.size(), unfinished_tasks(loaded)));
+    line("Tasks", tasks_line(loaded));
     line("Awaits", std::to_string(loaded.awaits.size()));
     line("Slices", std::to_string(loaded.slices.size()));
     line("Sites", std::to_string(loaded.sites.size()));
@@ -167,7 +183,9 @@ std::string info_json(const trace& loaded) {
             .member("packed_bytes_per_scope", bytes_per_scope(loaded, loaded.packed_bytes));
     }
     json.member("scopes", loaded.events.size()).member("tasks", loaded.tasks.size());
-    json.member("unfinished_tasks", unfinished_tasks(loaded))
+    const tasks_at_the_end tasks = count_tasks(loaded);
+    json.member("unfinished_tasks", tasks.alive)
+        .member("unknown_tasks", tasks.unknown)
         .member("awaits", loaded.awaits.size());
     json.member("slices", loaded.slices.size()).member("sites", loaded.sites.size());
     json.member("scope_cost_ns", loaded.scope_cost_ns)
