@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answers that are computed from the model.
 
+#include <chrono>
+
 #include <doctest/doctest.h>
 
 #include "loading.hpp"
@@ -360,4 +362,31 @@ TEST_CASE("without functions the slowest finished task is the request") {
     CHECK(request->wall_ns == 250);
     CHECK(request->parts[0].label == "read");
     CHECK(request->parts[0].time.waiting_ns == 150);
+}
+
+TEST_CASE("a request of fifty thousand scopes in each other is found at once") {
+    constexpr std::int64_t depth = 50'000;
+    trace_builder built;
+    const auto job = built.site("job", "a.cpp", 1, trace::site_kind::coroutine);
+    const auto walk = built.site("", "a.cpp", 2, trace::site_kind::function, "walk");
+    const auto read = built.site("read", "a.cpp", 3, trace::site_kind::await);
+    built.lasts(100 * depth);
+    auto writer = built.on(1);
+    writer.spawn(0, 1, job, trace::spawn_started);
+    for (std::int64_t await = 0; await < depth; ++await)
+        writer.suspend(depth + await * 10, 1, read).resume(depth + await * 10 + 5, 1);
+    for (std::int64_t at = depth; at-- > 0;)
+        writer.long_scope(walk, at + 1, 20 * depth - at, trace::scope_in_frame | trace::scope_exact,
+                          1);
+    writer.finish(30 * depth, 1);
+    const auto loaded = load(built);
+    const auto before = std::chrono::steady_clock::now();
+    const auto request = analysis::slowest_request(loaded);
+    CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(5));
+    REQUIRE(request);
+    CHECK(request->name == "walk");
+    CHECK(request->start_ns == 1);
+    CHECK(request->instances == depth);
+    CHECK(request->parts[0].label == "read");
+    CHECK(request->parts[0].count == depth);
 }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <map>
 #include <tuple>
+#include <unordered_map>
+#include <vector>
 
 #include "site_names.hpp"
 #include <coroscope/analysis/await_statistics.hpp>
@@ -45,6 +47,98 @@ bool is_loop(const trace& loaded, const candidate& of) {
     });
 }
 
+// Scopes by their parents: of each the first child and its next sibling, or none.
+struct scope_tree {
+    std::vector<std::uint32_t> first_child;
+    std::vector<std::uint32_t> next_sibling;
+};
+
+scope_tree tree_of(const trace& loaded) {
+    const std::size_t count = loaded.events.size();
+    scope_tree tree{std::vector(count, none), std::vector(count, none)};
+    for (std::uint32_t index = 0; index < count; ++index) {
+        const std::uint32_t parent = loaded.events[index].parent;
+        if (parent == none) continue;
+        tree.next_sibling[index] = tree.first_child[parent];
+        tree.first_child[parent] = index;
+    }
+    return tree;
+}
+
+// Calls enter(scope) on the way down to each scope of a root's, and leave(scope) on the way up.
+template <class Enter, class Leave>
+void walk_from(std::uint32_t root, const trace& loaded, const scope_tree& tree, Enter enter,
+               Leave leave) {
+    std::uint32_t at = root;
+    enter(at);
+    while (true) {
+        if (tree.first_child[at] != none) {
+            at = tree.first_child[at];
+            enter(at);
+            continue;
+        }
+        for (; at != root && tree.next_sibling[at] == none; at = loaded.events[at].parent)
+            leave(at);
+        leave(at);
+        if (at == root) return;
+        at = tree.next_sibling[at];
+        enter(at);
+    }
+}
+
+// The functions around the scope at which a walk stands, each with how often it is open.
+class open_functions {
+public:
+    explicit open_functions(std::size_t sites) : times_(sites) {}
+
+    void enter(std::uint32_t site) {
+        if (times_[site]++ == 0) sites_.push_back(site);
+    }
+    // What was entered last leaves first, and so does the site that then is open no more.
+    void leave(std::uint32_t site) {
+        if (--times_[site] == 0) sites_.pop_back();
+    }
+    [[nodiscard]] const std::vector<std::uint32_t>& sites() const noexcept { return sites_; }
+    [[nodiscard]] std::uint64_t times(std::uint32_t site) const { return times_[site]; }
+
+private:
+    std::vector<std::uint64_t> times_;
+    std::vector<std::uint32_t> sites_;
+};
+
+// How often which functions ran in which. Recursion may be as deep as a trace is long: not every scope around a scope
+// is looked at, but every function.
+template <class Eligible>
+void count_inside(const trace& loaded, Eligible eligible, std::vector<candidate>& candidates) {
+    const scope_tree tree = tree_of(loaded);
+    open_functions open(candidates.size());
+    const auto enter = [&](std::uint32_t index) {
+        const event& scope = loaded.events[index];
+        if (!eligible(scope)) return;
+        for (const std::uint32_t outer : open.sites())
+            candidates[outer].inside[scope.site] += open.times(outer);
+        open.enter(scope.site);
+    };
+    const auto leave = [&](std::uint32_t index) {
+        if (eligible(loaded.events[index])) open.leave(loaded.events[index].site);
+    };
+    for (std::uint32_t index = 0; index < loaded.events.size(); ++index)
+        if (loaded.events[index].parent == none) walk_from(index, loaded, tree, enter, leave);
+}
+
+// Marks the functions around awaits. What is around a scope that was met before is marked.
+template <class Eligible>
+void find_awaiting(const trace& loaded, Eligible eligible, std::vector<candidate>& candidates) {
+    std::vector<bool> met(loaded.events.size());
+    for (const await_info& await : loaded.awaits) {
+        for (std::uint32_t scope = await.scope; scope != none && !met[scope];
+             scope = loaded.events[scope].parent) {
+            met[scope] = true;
+            if (eligible(loaded.events[scope])) candidates[loaded.events[scope].site].awaits = true;
+        }
+    }
+}
+
 // The site whose scopes are most like requests, or none.
 std::uint32_t request_site(const trace& loaded) {
     std::vector<candidate> candidates(loaded.sites.size());
@@ -58,13 +152,9 @@ std::uint32_t request_site(const trace& loaded) {
         if (!eligible(scope)) continue;
         ++candidates[scope.site].instances;
         add_to(candidates[scope.site].wall_ns, scope.end_ns - scope.start_ns);
-        for (std::uint32_t outer = scope.parent; outer != none; outer = loaded.events[outer].parent)
-            if (eligible(loaded.events[outer]))
-                ++candidates[loaded.events[outer].site].inside[scope.site];
     }
-    for (const await_info& await : loaded.awaits)
-        for (std::uint32_t scope = await.scope; scope != none; scope = loaded.events[scope].parent)
-            if (eligible(loaded.events[scope])) candidates[loaded.events[scope].site].awaits = true;
+    count_inside(loaded, eligible, candidates);
+    find_awaiting(loaded, eligible, candidates);
 
     const auto rank = [&](std::uint32_t site) {
         const candidate& of = candidates[site];
@@ -139,10 +229,31 @@ private:
     std::map<std::tuple<part_kind, std::string, std::uint32_t>, request_part> parts_;
 };
 
-bool encloses(const trace& loaded, std::uint32_t outer, std::uint32_t scope) {
-    while (scope != none && scope != outer) scope = loaded.events[scope].parent;
-    return scope == outer;
-}
+// Whether scopes lie in one; of what is around a scope the answer is kept for the next.
+class enclosed_scopes {
+public:
+    enclosed_scopes(const trace& loaded, std::uint32_t outer) : loaded_(loaded) {
+        known_[outer] = true;
+        known_[none] = false;
+    }
+
+    bool has(std::uint32_t scope) {
+        way_.clear();
+        auto found = known_.find(scope);
+        for (; found == known_.end(); found = known_.find(scope)) {
+            way_.push_back(scope);
+            scope = loaded_.events[scope].parent;
+        }
+        const bool inside = found->second;
+        for (const std::uint32_t each : way_) known_[each] = inside;
+        return inside;
+    }
+
+private:
+    const trace& loaded_;
+    std::unordered_map<std::uint32_t, bool> known_;
+    std::vector<std::uint32_t> way_;
+};
 
 slow_request describe_scope(const trace& loaded, std::uint32_t index) {
     const event& scope = loaded.events[index];
@@ -160,10 +271,10 @@ slow_request describe_scope(const trace& loaded, std::uint32_t index) {
     for (std::size_t at = index + 1;
          at < loaded.events.size() && loaded.events[at].start_ns <= scope.end_ns; ++at)
         if (loaded.events[at].parent == index) parts.add_scope(loaded.events[at]);
+    enclosed_scopes inside(loaded, index);
     if (scope.task != none)
         for (const std::uint32_t await : loaded.tasks[scope.task].awaits)
-            if (encloses(loaded, index, loaded.awaits[await].scope))
-                parts.add_await(loaded.awaits[await]);
+            if (inside.has(loaded.awaits[await].scope)) parts.add_await(loaded.awaits[await]);
     request.parts = parts.finish(request);
     return request;
 }
