@@ -19,6 +19,11 @@ class Failure(DataTest):
             with self.subTest(command=command):
                 self.assert_one_error(coroscope(command, self.folder / "none.cst"), 1, r".*none\.cst: .+")
 
+    def test_a_directory_is_called_one_by_every_command(self):
+        for command in (("table",), ("awaits",), ("info",), ("pack",), ("export", "--to", "stacks", "-o", "-")):
+            with self.subTest(command=command):
+                self.assert_one_error(coroscope(command[0], self.folder, *command[1:]), 1, r".*: is a directory")
+
     def test_a_file_that_is_no_trace_is_refused(self):
         for content in (b"", b"{}", b"\x7fELF" + bytes(5000), b"x" * 5000):
             path = self.folder / "other"

@@ -93,7 +93,7 @@ result<std::unique_ptr<byte_source>> open_file(const std::string& path) {
     if (::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode))
         size = static_cast<std::uint64_t>(about.st_size);
     std::unique_ptr<byte_source> opened = std::make_unique<file_source>(descriptor, size);
-    if (S_ISDIR(about.st_mode)) return failure{"is a folder"};
+    if (S_ISDIR(about.st_mode)) return failure{"is a directory"};
     return opened;
 }
 
