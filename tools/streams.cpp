@@ -2,8 +2,10 @@
 #include <coroscope/analysis/views.hpp>
 
 #include <memory>
+#include <string>
 
 #include "data_command.hpp"
+#include "output.hpp"
 #include "subcommand.hpp"
 
 namespace coroscope::tools {
@@ -13,7 +15,11 @@ int run_streams(const data_options& asked) {
     const auto loaded = load_trace(asked.file);
     if (!loaded) return exit_failure;
     const analysis::listing list = analysis::list_streams(analysis::statistics_of_streams(*loaded));
-    return print_listing(list, asked, analysis::loss_notes(*loaded));
+    const std::string notes = analysis::loss_notes(*loaded);
+    if (list.rows.empty() && asked.format == analysis::output_format::text)
+        return print_text("no item stream was recorded; coroscope table shows all ranges\n" +
+                          notes);
+    return print_listing(list, asked, notes);
 }
 
 }  // namespace

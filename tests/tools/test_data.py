@@ -86,6 +86,13 @@ class Content(DataTest):
         self.assertIn("Ranges that had not ended when the session did: 1", text)
         self.assertLess(text.index("rows"), text.index("pages"))
 
+    def test_without_streams_a_sentence_says_so(self):
+        done = coroscope("streams", self.trace)
+        self.assert_success(done)
+        self.assertEqual(done.stdout, "no item stream was recorded; coroscope table shows all ranges\n")
+        self.assertEqual(self.rows("streams"), [])
+        self.assertEqual(self.data("streams"), [])
+
     def test_the_table_of_ranges_outside_tasks_has_their_time(self):
         text = coroscope("table", trace_builder.streams().write(self.folder / "ranges.cst")).stdout
         heading, row = (next(line.split() for line in text.splitlines() if line.split()[:1] == [first]) for first in ("Name", "rows"))
