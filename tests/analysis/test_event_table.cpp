@@ -285,6 +285,19 @@ TEST_CASE("each table tells of what ran where it looks; one of nothing where to 
     CHECK(devices.notes[0].starts_with("2 events of the "));
 }
 
+TEST_CASE("the notes under a table speak of one event as of one") {
+    event_list list;
+    add_other(list, "mark", 1);
+    build_tree(list);
+    CHECK(table_of(list, {.select = event_selection::cpu}).notes ==
+          std::vector<std::string>{
+              "1 event of the category mark is not in this table; coroscope export has it"});
+    const event_list kernel =
+        built({{.name = "k", .start_ns = 0, .end_ns = 5, .what = activity::kernel}});
+    CHECK(table_of(kernel, {.select = event_selection::cpu}).notes ==
+          std::vector<std::string>{"1 event on devices: coroscope table --device"});
+}
+
 TEST_CASE("an empty list gives an empty table") {
     event_list list;
     build_tree(list);

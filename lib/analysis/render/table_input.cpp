@@ -87,6 +87,10 @@ std::string names_of(const event_list& events,
     return names;
 }
 
+std::string events_text(std::size_t count) {
+    return fmt::format("{} {}", count, count == 1 ? "event" : "events");
+}
+
 /// Events of categories that the table is not about.
 void note_left_out(table_input& input, const event_list& events, event_selection select) {
     std::size_t left_out = 0;
@@ -98,8 +102,9 @@ void note_left_out(table_input& input, const event_list& events, event_selection
     }
     if (left_out == 0) return;
     input.notes.push_back(fmt::format(
-        "{} events of the {} {} are not in this table; coroscope export has them", left_out,
-        categories.size() == 1 ? "category" : "categories", names_of(events, categories)));
+        "{} of the {} {} {} not in this table; coroscope export has {}", events_text(left_out),
+        categories.size() == 1 ? "category" : "categories", names_of(events, categories),
+        left_out == 1 ? "is" : "are", left_out == 1 ? "it" : "them"));
 }
 
 /// Their times stand beside the CPU's rows; without one of these nothing else tells of them.
@@ -110,7 +115,8 @@ void note_devices(table_input& input, const event_list& events) {
             return row.device != device_kind::cpu && row.what != activity::memory;
         });
     if (ran != 0)
-        input.notes.push_back(fmt::format("{} events on devices: coroscope table --device", ran));
+        input.notes.push_back(events_text(static_cast<std::size_t>(ran)) +
+                              " on devices: coroscope table --device");
 }
 
 /// Memory records that no row of the CPU's has.
