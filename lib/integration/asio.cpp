@@ -59,12 +59,17 @@ void create_handler(operation_state& created, const char* type, const char* oper
     created.whose.which |= announced;
 }
 
+// Outside of handlers an await is started inside its location; one whose end was missed, because a session stopped
+// meanwhile, is over. A co_spawn that ended there leaves its result to the next operation.
+void forget_missed(frame& outermost) noexcept {
+    if (!outermost.whose.is(purpose_back)) outermost.whose = {};
+}
+
 [[gnu::noinline]] void create_any(operation_state& created, const char* type, const char* operation,
                                   operation_kind kind) noexcept {
     const innermost inside;
-    // Outside of handlers an await is started inside its location; one whose end was missed, because a
-    // session stopped meanwhile, is over.
-    if (inside->is(frame_outermost) && inside->starting == 0) inside->whose = {};
+    const bool stands_alone = inside->is(frame_outermost) && inside->starting == 0;
+    if (stands_alone) forget_missed(*inside);
     inside->state &= ~(frame_begins | frame_begins_nested);
     const bool recording = load_gate() != 0;
     if (recording && !scheduler_seen.load(std::memory_order_relaxed)) scheduler_missing();
@@ -84,7 +89,11 @@ void create_handler(operation_state& created, const char* type, const char* oper
             return create_step(created, inside->whose,
                                has_attributes(inside->whose) ? purpose_carrying : purpose_step,
                                is_ready, suspends);
-        if (inside->whose.is(purpose_back)) return create_way_back(created, *inside);
+        if (inside->whose.is(purpose_back)) {
+            create_way_back(created, *inside);
+            if (stands_alone) inside->whose = {};
+            return;
+        }
     }
     create_handler(created, type, operation, is_ready);
 }

@@ -252,8 +252,20 @@ void finish(tracked_task& finished, bool failed) noexcept {
     drop_carried(finished.carried);
 }
 
+namespace {
+
+// The entry point of an ended co_spawn goes: its result is on its way or has arrived, and what a thread that runs no
+// handler creates from here on is not the result's.
+void forget_result() noexcept {
+    frame* const inside = this_thread.invocation;
+    if (inside == nullptr || !inside->is(frame_outermost)) return;
+    if (inside->starting == 0 && inside->whose.is(purpose_back)) inside->whose = {};
+}
+
+}  // namespace
+
 void destroy(tracked_task& gone) noexcept {
-    if (gone.is(detail::task_finished)) return;
+    if (gone.is(detail::task_finished)) return forget_result();
     const innermost inside;
     settle(*inside);
     detail::set_flags(gone, detail::task_finished);

@@ -4,6 +4,10 @@
 
 #include <pthread.h>
 
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,7 +60,90 @@ net::awaitable<void> awaits_then_spawns() {
     net::co_spawn(executor, spawned(), net::detached);
 }
 
+/// A thread that runs no handler, as a library's own that calls back from there.
+class foreign_thread {
+public:
+    template <class Token>
+    auto call(Token&& token) {
+        return net::async_initiate<Token, void(int)>(
+            [this](auto handler) {
+                const auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+                job_.set_value([kept] { std::move(*kept)(7); });
+            },
+            token);
+    }
+    void join() { thread_.join(); }
+
+    std::function<void()> afterwards = [] {};
+
+private:
+    std::promise<std::function<void()>> job_;
+    std::thread thread_{[this] {
+        job_.get_future().get()();
+        afterwards();
+    }};
+};
+
+net::awaitable<void> called_back(foreign_thread& library) {
+    COROSCOPE_FUNCTION();
+    co_await library.call(net::use_awaitable);
+}
+
+net::awaitable<void> awaits_called_back(net::thread_pool& pool, foreign_thread& library) {
+    COROSCOPE_FUNCTION();
+    co_await net::co_spawn(pool, called_back(library), net::use_awaitable);
+}
+
+// Starts a coroutine whose result nobody waits for, with an operation that is done at once.
+net::awaitable<void> starts_called_back(net::thread_pool& pool, foreign_thread& library) {
+    COROSCOPE_FUNCTION();
+    const auto executor = co_await net::this_coro::executor;
+    const auto start = [&](auto handler) {
+        net::co_spawn(pool, called_back(library),
+                      net::bind_executor(net::system_executor(), [](const std::exception_ptr&) {}));
+        net::post(executor, std::move(handler));
+    };
+    co_await net::async_initiate<const net::use_awaitable_t<>, void()>(start, net::use_awaitable);
+}
+
 }  // namespace
+
+TEST_CASE("a coroutine that ends on a thread which runs no handlers wakes its awaiter") {
+    const auto loaded = record([] {
+        net::io_context io;
+        net::thread_pool pool(1);
+        foreign_thread library;
+        net::co_spawn(io, awaits_called_back(pool, library), net::detached);
+        io.run();
+        pool.join();
+        library.join();
+    });
+    CHECK(loaded.tasks.size() == 2);
+    const analysis::task_info& parent = task_named(loaded, "awaits_called_back");
+    const analysis::task_info& child = task_named(loaded, "called_back");
+    REQUIRE(parent.awaits.size() == 1);
+    const analysis::await_info& await = loaded.awaits[parent.awaits.front()];
+    CHECK(await.wake_ns == child.end_ns);
+    REQUIRE(await.waker != analysis::none);
+    CHECK(&loaded.tasks[await.waker] == &child);
+    CHECK(parent.time.waiting_ns == 0);
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("what such a thread starts after a result that nobody took is a task of its own") {
+    const auto loaded = record([] {
+        net::io_context io;
+        net::thread_pool pool(1);
+        foreign_thread library;
+        library.afterwards = [&pool] { net::post(pool, [] { COROSCOPE("posted later"); }); };
+        net::co_spawn(io, starts_called_back(pool, library), net::detached);
+        io.run();
+        library.join();
+        pool.join();
+    });
+    CHECK(owner_of(loaded, "posted later").parent == analysis::none);
+    check_all_add_up(loaded);
+}
 
 TEST_CASE("a coroutine runs, and keeps its attributes, in a thread that the runtime has left") {
     last_round end;
