@@ -261,6 +261,34 @@ void completion::take(const operation_state& operation) noexcept {
                     handler_.carried);
 }
 
+namespace {
+
+bool carries_others(std::uint64_t carried) noexcept {
+    return detail::carried_attributes(this_thread.carried) != detail::carried_attributes(carried);
+}
+
+void tell_carried(std::uint64_t carried, std::uint32_t flags) noexcept {
+    if (!detail::is_recording()) return;
+    const context_change under_way;
+    detail::record_context({this_thread.mark, carried, nullptr}, current_task(), flags);
+}
+
+// What runs between the two carries the attributes of an await, and is no part of its task: the session that records it
+// is told as of a context that is installed by hand.
+void begin_carrying(std::uint64_t carried) noexcept {
+    const bool changes = carries_others(carried);
+    detail::rebind(carried);
+    if (changes) tell_carried(carried, 0);
+}
+void end_carrying(std::uint64_t before) noexcept {
+    const bool changes = carries_others(before);
+    if (changes) tell_carried(before, trace::context_restored);
+    detail::rebind(before);
+    if (changes) repeat_carried(current_task(), before);
+}
+
+}  // namespace
+
 void completion::begin() noexcept {
     settle();
     frame* const outer = this_thread.invocation;
@@ -279,7 +307,7 @@ void completion::begin() noexcept {
         frame_.state += frame_task;
     } else {
         carried_before_ = this_thread.carried;
-        detail::rebind(carried_);
+        begin_carrying(carried_);
     }
 }
 
@@ -292,7 +320,7 @@ void completion::end_any(bool failed) noexcept {
     stage_ = stage::absent;
     if (plain) return;
     if (!handles_) {
-        detail::rebind(carried_before_);
+        end_carrying(carried_before_);
         drop_carried(carried_);
         return;
     }

@@ -88,11 +88,11 @@ context_guard::~context_guard() {
 
 namespace detail {
 
-void record_context(const resumer& next, std::uint64_t previous) noexcept {
+void record_context(const resumer& next, std::uint64_t previous, std::uint32_t flags) noexcept {
     const std::uint32_t serial = announced_serial(carried_attributes(next.carried));
     const std::uint64_t ticks = now();
     if (char* at = reserve())
-        write_record(at, ticks, make_tag(record_kind::context, serial, 0), task_of(next.mark),
+        write_record(at, ticks, make_tag(record_kind::context, serial, flags), task_of(next.mark),
                      previous);
 }
 

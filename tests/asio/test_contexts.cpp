@@ -3,6 +3,7 @@
 // Attributes follow through Asio, whether or not something records.
 
 #include <atomic>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -61,6 +62,43 @@ void serve(tally& seen, int requests) {
     seen.expect("");
 }
 
+/// The attribute of a trace's scope, "" for none.
+std::string tenant_of(const analysis::trace& loaded, const std::string& scope) {
+    const std::uint32_t value =
+        analysis::attribute_value(loaded, scope_named(loaded, scope).attribute, "tenant");
+    return value == analysis::none ? "" : loaded.strings[value];
+}
+
+// A composed operation of one step, which is a rest.
+struct rests {
+    net::steady_timer* timer;
+    bool rested = false;
+
+    template <class Self>
+    void operator()(Self& self, net_error::error_code error = {}) {
+        if (rested) {
+            COROSCOPE("step");
+            return self.complete(error);
+        }
+        rested = true;
+        timer->expires_after(1ms);
+        timer->async_wait(std::move(self));
+    }
+};
+
+net::awaitable<void> rest() {
+    net::steady_timer timer(co_await net::this_coro::executor);
+    co_await net::async_compose<const net::use_awaitable_t<>, void(net_error::error_code)>(
+        rests{&timer}, net::use_awaitable, timer);
+    COROSCOPE("rested");
+}
+
+void spawn_resting(net::io_context& io) {
+    const coroscope::attribute mine("tenant", "guest");
+    net::co_spawn(io, rest(), [](const std::exception_ptr&) { COROSCOPE("completed"); });
+    net::post(io, [] { COROSCOPE("posted"); });
+}
+
 constexpr int requests = 50;
 constexpr int checks = requests * 9 + 1;
 
@@ -95,4 +133,37 @@ TEST_CASE("attributes go on while sessions start and stop") {
     recorder.join();
     CHECK(seen.right.load() == 5 * checks);
     CHECK(seen.wrong.load() == 0);
+}
+
+TEST_CASE("what runs between a coroutine's awaits is recorded under the attributes that it has") {
+    const auto loaded = record([] {
+        net::io_context io;
+        spawn_resting(io);
+        io.run();
+        COROSCOPE("afterwards");
+    });
+    CHECK(tenant_of(loaded, "step") == "guest");
+    CHECK(tenant_of(loaded, "rested") == "guest");
+    CHECK(tenant_of(loaded, "completed") == "guest");
+    CHECK(tenant_of(loaded, "posted") == "guest");
+    CHECK(tenant_of(loaded, "afterwards").empty());
+    CHECK(scope_named(loaded, "step").task == analysis::none);
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("a loop that runs under other attributes has its own again between a coroutine's awaits") {
+    const auto loaded = record([] {
+        net::io_context io;
+        spawn_resting(io);
+        const coroscope::attribute other("tenant", "host");
+        io.run_one();  // the coroutine's first turn
+        COROSCOPE("host's");
+        io.run();
+        COROSCOPE("host's again");
+    });
+    CHECK(tenant_of(loaded, "step") == "guest");
+    CHECK(tenant_of(loaded, "completed") == "guest");
+    CHECK(tenant_of(loaded, "host's") == "host");
+    CHECK(tenant_of(loaded, "host's again") == "host");
+    check_all_add_up(loaded);
 }
