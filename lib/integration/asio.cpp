@@ -35,11 +35,22 @@ bool has_attributes(const purpose& of) noexcept {
     return detail::carried_attributes(of.carried) != 0;
 }
 
-// The result of a co_spawn on its way to its awaiter, if it has one.
+// The purpose of what hands over a co_spawn's result, and of its invocation: of an awaited one it wakes the awaiter.
+constexpr std::uint64_t way_back(std::uint64_t waker) noexcept {
+    return purpose::make(0, waker != 0 ? purpose_back : purpose_step);
+}
+
+// With attributes it is carrying, of no task.
+[[gnu::noinline]] void carry_back(operation_state& created, std::uint64_t carried) noexcept {
+    created.whose.carried = retain_carried(carried);
+    if (has_attributes(created.whose)) created.whose.which = purpose::make(0, purpose_carrying);
+}
+
+// The result of a co_spawn on its way to its awaiter, if it has one. It carries what the co_spawn's task did.
 void create_way_back(operation_state& created, const frame& inside) noexcept {
-    created = {{0, 0, purpose::make(0, inside.waker != 0 ? purpose_back : purpose_step)},
-               inside.wake,
-               inside.waker};
+    created = {{0, 0, way_back(inside.waker)}, inside.wake, inside.waker};
+    if (has_attributes(inside.whose)) [[unlikely]]
+        carry_back(created, inside.whose.carried);
 }
 
 void make_handler(operation_state& created) noexcept {
@@ -239,6 +250,7 @@ void completion::take(const operation_state& operation) noexcept {
         take_plain(operation);
         stage_ = stage::taken;
         carried_ = frame_.whose.carried = operation.whose.carried;
+        if (operation.whose.task == 0) frame_.whose.which = way_back(operation.waker);
         return;
     }
     new (&handler_) tracked_task;

@@ -236,20 +236,21 @@ void resume(tracked_task& resumed) noexcept {
     run_resumed(resumed, *inside, at, detail::counter_ticks(), tag | ready);
 }
 
+// What it carries is kept until its entry point goes: its result does on its way.
 void finish(tracked_task& finished, bool failed) noexcept {
     const innermost inside;
     settle(*inside);
     detail::set_flags(finished, detail::task_finished);
     const std::uint64_t ticks = now();
-    inside->whose = {0, 0, purpose::make(0, finished.awaited ? purpose_back : 0U)};
+    const bool ran = finished.is(detail::task_installed);
+    if (ran) keep_carried(finished.carried, this_thread.carried);
+    inside->whose = {0, finished.carried, purpose::make(0, finished.awaited ? purpose_back : 0U)};
     inside->wake = finished.awaited ? ticks : 0;
     inside->waker = finished.awaited ? mark_here(finished.task) : 0;
-    const bool ran = finished.is(detail::task_installed);
     if (load_gate() != 0)
         record_finish(finished, ticks, failed ? trace::finish_exception : 0U,
                       task_of(ran ? finished.before.mark : this_thread.mark));
     if (ran) give_back_thread(finished, *inside);
-    drop_carried(finished.carried);
 }
 
 namespace {
@@ -265,7 +266,10 @@ void forget_result() noexcept {
 }  // namespace
 
 void destroy(tracked_task& gone) noexcept {
-    if (gone.is(detail::task_finished)) return forget_result();
+    if (gone.is(detail::task_finished)) {
+        forget_result();
+        return drop_carried(gone.carried);
+    }
     const innermost inside;
     settle(*inside);
     detail::set_flags(gone, detail::task_finished);

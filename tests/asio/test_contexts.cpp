@@ -99,6 +99,26 @@ void spawn_resting(net::io_context& io) {
     net::post(io, [] { COROSCOPE("posted"); });
 }
 
+net::awaitable<void> at_once() { co_return; }
+
+// How often the result of a coroutine that is never suspended is handed over under its tenant.
+void hand_over(tally& seen) {
+    net::io_context io;
+    net::thread_pool pool(1);
+    const auto completed = [&seen](const std::exception_ptr&) {
+        COROSCOPE("completed");
+        seen.expect("guest");
+    };
+    {
+        const coroscope::attribute mine("tenant", "guest");
+        net::co_spawn(io, at_once(), completed);
+        net::co_spawn(io, at_once(), net::bind_executor(pool, completed));
+    }
+    io.run();
+    pool.join();
+    seen.expect("");
+}
+
 constexpr int requests = 50;
 constexpr int checks = requests * 9 + 1;
 
@@ -165,5 +185,16 @@ TEST_CASE("a loop that runs under other attributes has its own again between a c
     CHECK(tenant_of(loaded, "completed") == "guest");
     CHECK(tenant_of(loaded, "host's") == "host");
     CHECK(tenant_of(loaded, "host's again") == "host");
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("the result of a coroutine that is never suspended is handed over under its attributes") {
+    tally seen;
+    hand_over(seen);
+    CHECK(seen.right.load() == 3);
+    const auto loaded = record([&seen] { hand_over(seen); });
+    CHECK(seen.right.load() == 6);
+    CHECK(seen.wrong.load() == 0);
+    CHECK(tenant_of(loaded, "completed") == "guest");
     check_all_add_up(loaded);
 }

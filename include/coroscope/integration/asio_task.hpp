@@ -34,7 +34,7 @@ struct tracked_task : detail::task_state {
 enum purpose_bits : std::uint32_t {
     purpose_handler = 1U << 0,     ///< of an operation only: its handler is a task of its own
     purpose_step = 1U << 1,        ///< a step of what the task awaits, without attributes
-    purpose_carrying = 1U << 2,    ///< the same, with those of the task
+    purpose_carrying = 1U << 2,    ///< the same, with those of the task; of no task: a way back
     purpose_back = 1U << 3,        ///< an ended co_spawn's result, on its way to whoever awaits it
     purpose_initiating = 1U << 4,  ///< the awaited operation is being started
     purpose_ready = 1U << 6,       ///< beside a step: the task was ready as soon as it suspended
