@@ -46,9 +46,11 @@ constexpr std::uint64_t way_back(std::uint64_t waker) noexcept {
     if (has_attributes(created.whose)) created.whose.which = purpose::make(0, purpose_carrying);
 }
 
-// The result of a co_spawn on its way to its awaiter, if it has one. It carries what the co_spawn's task did.
-void create_way_back(operation_state& created, const frame& inside) noexcept {
-    created = {{0, 0, way_back(inside.waker)}, inside.wake, inside.waker};
+// The result of a co_spawn on its way to its awaiter, if it has one. It carries what the co_spawn's task did. Where a
+// composed operation goes on after its co_spawn, with anything else than work for an executor, the awaiter is not ready.
+void create_way_back(operation_state& created, const frame& inside, operation_kind kind) noexcept {
+    const std::uint64_t wake = kind == operation_kind::work ? inside.wake : 0;
+    created = {{0, 0, way_back(inside.waker)}, wake, inside.waker};
     if (has_attributes(inside.whose)) [[unlikely]]
         carry_back(created, inside.whose.carried);
 }
@@ -101,7 +103,7 @@ void forget_missed(frame& outermost) noexcept {
                                has_attributes(inside->whose) ? purpose_carrying : purpose_step,
                                is_ready, suspends);
         if (inside->whose.is(purpose_back)) {
-            create_way_back(created, *inside);
+            create_way_back(created, *inside, kind);
             if (stands_alone) inside->whose = {};
             return;
         }
@@ -137,7 +139,7 @@ void forget_missed(frame& outermost) noexcept {
     if (of.is(purpose_step) && of.task != 0)
         create_plain_step(created, of, kind, 0);
     else if (of.is(purpose_back) && of.task == 0)
-        create_way_back(created, inside);
+        create_way_back(created, inside, kind);
     else if (of.is(purpose_initiating) && of.task != 0 && !has_attributes(of))
         create_plain_step(created, of, kind, of.task);
     else

@@ -68,12 +68,15 @@ void install_late(tracked_task& running, frame& inside) noexcept {
 
 }  // namespace
 
+// What starts or carries on an await spawns the coroutine for it.
 void spawn(tracked_task& spawned) noexcept {
     const innermost inside;
-    const purpose created = inside->whose;
-    spawned.awaited = created.is(purpose_initiating) && created.has_task();
+    const purpose created = current_await();
+    const bool told = created.is(purpose_initiating | purpose_carrying);
+    spawned.awaited = created.has_task();
     spawned.task = detail::new_task_id();
-    spawned.carried = retain_carried(spawned.awaited ? created.carried : this_thread.carried);
+    spawned.carried =
+        retain_carried(spawned.awaited && told ? created.carried : this_thread.carried);
     if (load_gate() == 0) return;
     const bool suspends = inside->suspends();
     const std::uint32_t site =
@@ -140,13 +143,15 @@ bool is_woken(const purpose& whose, const tracked_task& resumed) noexcept {
     if (resumed.task == 0) resumed.task = detail::new_task_id();
     const purpose& whose = inside->whose;
     const bool woken = is_woken(whose, resumed);
-    const bool known = woken || whose.is(purpose_back);
+    // What runs inside the call that starts it was never away: what has woken the frame's own await is not its wake.
+    const bool in_start = woken && whose.is(purpose_initiating);
+    const bool known = (woken && !in_start) || whose.is(purpose_back);
     const bool plain = only_records(load_gate()) && resumed.carried == this_thread.carried &&
                        detail::carried_attributes(resumed.carried) == 0;
     enter(resumed, known ? inside->wake : 0, known ? inside->waker : 0,
           woken && whose.is(purpose_ready) ? trace::resume_ready : 0U);
     inside->whose = {};
-    inside->wake = inside->waker = 0;
+    if (!in_start) inside->wake = inside->waker = 0;
     add_task(*inside, plain);
 }
 
