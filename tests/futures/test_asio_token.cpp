@@ -78,6 +78,17 @@ asio::awaitable<void> wait_by_constant(asio::steady_timer& timer) {
     co_await timer.async_wait(token);
 }
 
+asio::awaitable<void> wait_redirected(asio::steady_timer& timer, error_code& seen) {
+    const auto token = traced(asio::use_awaitable, "redirected");
+    co_await timer.async_wait(asio::redirect_error(token, seen));
+}
+
+asio::awaitable<void> wait_by_slot(asio::steady_timer& timer, asio::cancellation_slot slot,
+                                   error_code& seen) {
+    const auto token = asio::bind_cancellation_slot(slot, traced(asio::use_awaitable, "awaited"));
+    co_await timer.async_wait(asio::redirect_error(token, seen));
+}
+
 }  // namespace
 
 TEST_SUITE("asio tokens") {
@@ -228,6 +239,41 @@ TEST_SUITE("asio tokens") {
         loop.run();
         CHECK(done);
         CHECK(session.stop().count("by a constant") == 1);
+    }
+
+    TEST_CASE("a traced token inside redirect_error leaves the error to it") {
+        recording session;
+        asio::io_context loop;
+        asio::steady_timer timer(loop, 1h);
+        error_code seen;
+        asio::co_spawn(loop, wait_redirected(timer, seen), asio::detached);
+        loop.poll();
+        timer.cancel();
+        loop.run();
+        CHECK(seen == asio::error::operation_aborted);
+        CHECK(session.stop().count("redirected") == 1);
+    }
+
+    TEST_CASE("a traced token is cancelled by the slot that is bound around it") {
+        recording session;
+        asio::io_context loop;
+        asio::steady_timer timer(loop, 1h);
+        asio::cancellation_signal signal;
+        asio::cancellation_signal awaited_signal;
+        error_code seen;
+        error_code awaited;
+        timer.async_wait(asio::bind_cancellation_slot(
+            signal.slot(), traced([&seen](error_code error) { seen = error; }, "called back")));
+        asio::co_spawn(loop, wait_by_slot(timer, awaited_signal.slot(), awaited), asio::detached);
+        loop.poll();
+        signal.emit(asio::cancellation_type::all);
+        awaited_signal.emit(asio::cancellation_type::all);
+        loop.run();
+        CHECK(seen == asio::error::operation_aborted);
+        CHECK(awaited == asio::error::operation_aborted);
+        const recorded found = session.stop();
+        CHECK(found.count("called back") == 1);
+        CHECK(found.count("awaited") == 1);
     }
 
     TEST_CASE("the handler runs on its own executor and under the context of the initiation") {

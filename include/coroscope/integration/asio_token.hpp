@@ -8,7 +8,7 @@
 //   auto bytes = co_await socket.async_read_some(buffer, coroscope::traced(asio::use_awaitable, "read"));
 //
 // Any token will do: callbacks, use_future, use_awaitable, deferred (where a lazy operation begins its range
-// when it is launched). Executors, allocators and cancellation slots are those of the token. An operation that
+// when it is launched). Adapters such as redirect_error or bind_cancellation_slot may stand inside or around it. Executors, allocators and cancellation slots are those of the token. An operation that
 // is destroyed without running its handler ends its range then. The handler runs under the context of the
 // initiation, where Asio's own tracking does not install one.
 //
@@ -72,6 +72,15 @@ private:
 template <class Traced, class Token>
 using handed_token =
     std::conditional_t<std::is_reference_v<Traced> || std::is_const_v<Traced>, const Token&, Token>;
+
+/// What adapters that are put around a traced token read of the result of its own one, where that has it.
+template <class Result>
+struct traced_result {};
+template <class Result>
+    requires requires { typename Result::return_type; }
+struct traced_result<Result> {
+    using return_type = typename Result::return_type;
+};
 
 inline namespace COROSCOPE_ABI {
 
@@ -137,7 +146,9 @@ auto traced(Token&& token, const char* label = "asynchronous operation") {
 }  // namespace coroscope
 
 template <class Token, class... Signatures>
-class COROSCOPE_DETAIL_ASIO::async_result<coroscope::traced_token<Token>, Signatures...> {
+class COROSCOPE_DETAIL_ASIO::async_result<coroscope::traced_token<Token>, Signatures...>
+    : public coroscope::detail::traced_result<
+          COROSCOPE_DETAIL_ASIO::async_result<Token, Signatures...>> {
 public:
     template <class Initiation, class Traced, class... Arguments>
     static auto initiate(Initiation&& initiation, Traced&& traced, Arguments&&... arguments)
