@@ -17,6 +17,8 @@ namespace coroscope::runtime {
 namespace {
 
 constexpr int most_tries = 3;  // others may create and remove files at the path
+constexpr int lowest_descriptor = 3;
+constexpr int usual_descriptor = 64;
 
 // May the file be replaced, as far as can be told without opening it? Opening a device may do things.
 int refusal_of(const struct stat& about) noexcept {
@@ -40,6 +42,19 @@ bool is_trace_or_empty(int file) noexcept {
     return magic == 0 || magic == trace::file_magic || magic == trace::pack_magic;
 }
 
+// A program that was started without its standard streams would print into the trace if this had a number of theirs, and
+// some count on what numbers below ten they get. The lock is the open file's, and goes with it.
+int move_up(int& file) noexcept {
+    if (file >= usual_descriptor) return 0;
+    int moved = ::fcntl(file, F_DUPFD_CLOEXEC, usual_descriptor);
+    if (moved < 0 && file >= lowest_descriptor) return 0;  // a limit on descriptors: it may stay
+    if (moved < 0) moved = ::fcntl(file, F_DUPFD_CLOEXEC, lowest_descriptor);
+    if (moved < 0) return errno == EINVAL ? EMFILE : errno;
+    ::close(file);
+    file = moved;
+    return 0;
+}
+
 int check_old(int file) noexcept {
     struct stat about{};
     if (::fstat(file, &about) != 0) return errno;
@@ -54,10 +69,11 @@ int replace(const char* path, int& file) noexcept {
     struct stat about{};
     if (::lstat(path, &about) != 0) return errno == ENOENT ? 0 : errno;
     if (const int error = refusal_of(about); error != 0) return error;
-    const int old = ::open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int old = ::open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (old < 0) return errno == ENOENT ? 0 : errno;
     int error = check_old(old);
     const bool removed = error == 0 && (::unlink(path) == 0 || errno == ENOENT);
+    if (error == 0 && !removed) error = move_up(old);
     if (error == 0 && !removed && ::ftruncate(old, 0) != 0) error = errno;
     if (error == 0 && !removed)
         file = old;
@@ -66,23 +82,30 @@ int replace(const char* path, int& file) noexcept {
     return error;
 }
 
+// Nothing stood there. The new file may be held already by who found it before it was locked; that is his, then.
+int create_new(const char* path, int& file) noexcept {
+    int made = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (made < 0) return errno;
+    int error = lock(made);
+    if (error == 0) {
+        error = move_up(made);
+        if (error != 0) ::unlink(path);
+    }
+    if (error == 0)
+        file = made;
+    else
+        ::close(made);
+    return error;
+}
+
 }  // namespace
 
 int create_trace_file(const char* path, int& file) noexcept {
     file = -1;
     for (int tries = 0; tries < most_tries; ++tries) {
-        const int made =
-            ::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
-        if (made >= 0) {
-            const int error = lock(made);  // held by who found our file before we locked it
-            if (error == 0)
-                file = made;
-            else
-                ::close(made);
-            return error;
-        }
-        if (errno != EEXIST) return errno;
-        const int error = replace(path, file);
+        int error = create_new(path, file);
+        if (error != EEXIST) return error;
+        error = replace(path, file);
         if (error != 0 || file >= 0) return error;
     }
     return EBUSY;

@@ -9,7 +9,8 @@
 namespace coroscope::runtime {
 
 /// Creates the file of a trace: new, empty, for its user alone (0600) and locked by this process, as the
-/// descriptor `file`. A trace of this user's that stands there is replaced: by a new file, so that whoever has
+/// descriptor `file`, whose number is none of the standard streams' and, where a limit does not forbid it, 64 or above.
+/// A trace of this user's that stands there is replaced: by a new file, so that whoever has
 /// the old one open keeps it; where the folder does not let us, in place. Whatever else stands there stays
 /// as it is, and the result is an errno: ELOOP for a symbolic link, EISDIR, EINVAL for what is no regular
 /// file, EMLINK for a file that has other names, EPERM for another user's, EEXIST for one that is no

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,6 +54,30 @@ struct stat about(const std::string& path) {
     struct stat found{};
     REQUIRE(::lstat(path.c_str(), &found) == 0);
     return found;
+}
+
+// The number that a trace's file gets in a process without standard streams that may have so many descriptors; negative:
+// the errno of its refusal.
+int number_without_streams(const std::string& path, rlim_t descriptors) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        const rlimit limit{descriptors, descriptors};
+        for (const int stream : {0, 1, 2}) ::close(stream);
+        int file = -1;
+        const bool limited = ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
+        const int error = create_trace_file(path.c_str(), file);
+        const bool closed = file < 0 || ::fcntl(file, F_GETFD) == FD_CLOEXEC;
+        int second = -1;
+        const bool locked = file < 0 || create_trace_file(path.c_str(), second) == EBUSY;
+        ::_exit(!limited || !closed || !locked ? 255 : error != 0 ? 128 + error : file);
+    }
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    const int code = WEXITSTATUS(status);
+    REQUIRE(code != 255);
+    return code > 128 ? 128 - code : code;
 }
 
 // A file of somebody's that a trace must not touch, beside the trace's path.
@@ -178,6 +203,21 @@ TEST_SUITE("trace file") {
         CHECK(error_of_creating(file.path()) == EBUSY);
         ::close(first);
         CHECK(error_of_creating(file.path()) == 0);
+    }
+
+    TEST_CASE("a program without standard streams does not print into it") {
+        const scratch_file file;
+        CHECK(number_without_streams(file.path(), 100) >= 64);
+        const int number = number_without_streams(file.path(), 10);
+        CHECK(number > 2);
+        CHECK(number < 10);
+    }
+
+    TEST_CASE(
+        "where only the standard streams' numbers are left it is refused, and no file stays") {
+        const scratch_file file;
+        CHECK(number_without_streams(file.path(), 3) == -EMFILE);
+        CHECK(::access(file.path(), F_OK) != 0);
     }
 
     TEST_CASE("who plants links while traces are made gets nothing written to his victim") {
