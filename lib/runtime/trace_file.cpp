@@ -34,12 +34,36 @@ int lock(int file) noexcept {
     return ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? EBUSY : 0;
 }
 
-// A session that was killed at its very start leaves zeros, and so does nothing at all.
-bool is_trace_or_empty(int file) noexcept {
-    std::uint64_t magic = 0;
-    const ssize_t bytes = ::pread(file, &magic, sizeof magic, 0);
-    if (bytes != sizeof magic) return bytes == 0;
-    return magic == 0 || magic == trace::file_magic || magic == trace::pack_magic;
+// The bytes of a trace that are there before its first chunk.
+struct beginning {
+    trace::file_header header;
+    char rest[trace::file_header_bytes - sizeof(trace::file_header)];
+    std::uint64_t mark;
+};
+static_assert(sizeof(beginning) == trace::file_header_bytes + sizeof(trace::end_mark));
+
+template <class T>
+bool is_zero(const T& bytes) noexcept {
+    const auto* const from = reinterpret_cast<const char*>(&bytes);
+    return std::all_of(from, from + sizeof bytes, [](char byte) { return byte == 0; });
+}
+
+// What a session that is killed at its very start leaves: a header without its magic, which is stored last, and the mark
+// behind it at most. Whatever is longer is somebody's: images of disks begin with zeros, too.
+bool is_unpublished(const beginning& found, const struct stat& about) noexcept {
+    if (static_cast<std::uint64_t>(about.st_size) > sizeof found) return false;
+    if (found.header.magic != 0 || !is_zero(found.rest)) return false;
+    if (found.mark != 0 && found.mark != trace::end_mark) return false;
+    const bool begun = found.header.version == trace::format_version &&
+                       found.header.header_bytes == trace::file_header_bytes;
+    return begun || is_zero(found.header);
+}
+
+bool is_trace_or_empty(int file, const struct stat& about) noexcept {
+    beginning found{};  // what a shorter file lacks of it stays zero
+    if (::pread(file, &found, sizeof found, 0) < 0) return false;
+    return found.header.magic == trace::file_magic || found.header.magic == trace::pack_magic ||
+           is_unpublished(found, about);
 }
 
 // A program that was started without its standard streams would print into the trace if this had a number of theirs, and
@@ -59,7 +83,7 @@ int check_old(int file) noexcept {
     struct stat about{};
     if (::fstat(file, &about) != 0) return errno;
     if (const int error = refusal_of(about); error != 0) return error;
-    if (!is_trace_or_empty(file)) return EEXIST;
+    if (!is_trace_or_empty(file, about)) return EEXIST;
     return lock(file);
 }
 

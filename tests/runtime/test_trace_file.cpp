@@ -158,8 +158,36 @@ TEST_SUITE("trace file") {
         }
         put(file.path(), "");
         CHECK(error_of_creating(file.path()) == 0);
-        put(file.path(), std::string(4096, '\0'));  // a process that was killed as it began
-        CHECK(error_of_creating(file.path()) == 0);
+    }
+
+    TEST_CASE("what a process that was killed as it began has left is replaced") {
+        const scratch_file file;
+        trace::file_header begun{};
+        begun.version = trace::format_version;
+        begun.header_bytes = trace::file_header_bytes;
+        const std::string fields(reinterpret_cast<const char*>(&begun), sizeof begun);
+        const std::string rest(trace::file_header_bytes - sizeof begun, '\0');
+        const std::string mark(reinterpret_cast<const char*>(&trace::end_mark),
+                               sizeof(trace::end_mark));
+        const std::string zeros(trace::file_header_bytes, '\0');
+        for (const std::string& left :
+             {std::string(100, '\0'), zeros, zeros + mark, fields + rest, fields + rest + mark}) {
+            put(file.path(), left);
+            CHECK(error_of_creating(file.path()) == 0);
+        }
+    }
+
+    TEST_CASE("a file that begins with zeros, as disk images do, is left alone") {
+        const scratch_file file;
+        const std::string boot_code = "not a trace";
+        const std::string zeros(32768, '\0');
+        for (const std::string& image :
+             {zeros.substr(0, 8) + boot_code, zeros.substr(0, 512) + boot_code,
+              zeros.substr(0, 4000) + boot_code, zeros + boot_code, zeros}) {
+            put(file.path(), image);
+            CHECK(error_of_creating(file.path()) == EEXIST);
+            CHECK(content(file.path()) == image);
+        }
     }
 
     TEST_CASE("an old trace is replaced by a new file, and who reads it keeps it") {
