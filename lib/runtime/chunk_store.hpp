@@ -48,7 +48,8 @@ public:
     trace::overflow_policy policy() const noexcept;
 
     /// The errno that keeps the trace from being whole, 0 if none: ESTALE where its file was cut by somebody
-    /// else and nothing more is recorded, ENOENT where it was removed, else what kept it from growing.
+    /// else and nothing more is recorded, EBADF where the program closed its descriptor and the trace has what room it had,
+    /// ENOENT where it was removed, else what kept it from growing.
     int write_error() const noexcept;
 
     /// Bytes of address space over the trace's file, from header() on; 0 for a trace in memory.

@@ -20,40 +20,12 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14; C libraries name it later than kernels know it
 #endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 
 namespace coroscope::runtime {
 namespace {
-
-// Puts the pages into the page cache, many at once: a page that a first write through the mapping has to make
-// costs several times as much (docs/decisions/0023-making-memory.md).
-int write_zeros(int file, std::uint64_t from, std::uint64_t to) noexcept {
-    static constexpr char zeros[16384] = {};
-    iovec pieces[32];
-    while (from < to) {
-        int count = 0;
-        for (std::uint64_t left = to - from;
-             left != 0 && count < static_cast<int>(std::size(pieces)); ++count) {
-            const std::uint64_t bytes = std::min<std::uint64_t>(sizeof(zeros), left);
-            pieces[count] = {const_cast<char*>(zeros), bytes};
-            left -= bytes;
-        }
-        const ssize_t written = ::pwritev(file, pieces, count, static_cast<off_t>(from));
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return errno;
-        if (written == 0) return ENOSPC;
-        from += static_cast<std::uint64_t>(written);
-    }
-    return 0;
-}
-
-int write_word(int file, std::uint64_t at, std::uint64_t word) noexcept {
-    ssize_t written = -1;
-    do {
-        written = ::pwrite(file, &word, sizeof(word), static_cast<off_t>(at));
-    } while (written < 0 && errno == EINTR);
-    if (written < 0) return errno;
-    return written == sizeof(word) ? 0 : ENOSPC;
-}
 
 void touch_pages(std::byte* from, std::uint64_t bytes, std::uint64_t page) noexcept {
     // A read-modify-write that changes nothing: a neighbour's bytes may share the first page.
@@ -66,7 +38,7 @@ void touch_pages(std::byte* from, std::uint64_t bytes, std::uint64_t page) noexc
 int mapping::create(const char* path, std::uint64_t bytes) noexcept {
     page_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     if (path != nullptr)
-        if (const int error = create_trace_file(path, file_); error != 0) return error;
+        if (const int error = open_file(path); error != 0) return error;
     const int flags = path != nullptr ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
     void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file_, 0);
     if (at == MAP_FAILED) {
@@ -80,33 +52,108 @@ int mapping::create(const char* path, std::uint64_t bytes) noexcept {
     return 0;
 }
 
+int mapping::open_file(const char* path) noexcept {
+    if (const int error = create_trace_file(path, file_); error != 0) return error;
+    over_file_ = true;
+    struct stat about{};
+    if (::fstat(file_, &about) != 0) {
+        const int error = errno;
+        remove_file(path);
+        return error;
+    }
+    device_ = about.st_dev;
+    inode_ = about.st_ino;
+    return 0;
+}
+
+// A program that closes every descriptor, as daemons do, closes ours, and gets its number for a file or a connection of its
+// own. Such a number is forgotten, and nothing is done with it. Between this look and what is done next it may still change
+// hands: the system has no call for both. So every call with the number that changes something has a look of its own.
+int mapping::look_at_file(struct stat& about) noexcept {
+    if (file_ < 0) return EBADF;
+    if (::fstat(file_, &about) != 0) {
+        if (errno == EBADF) file_ = -1;
+        return errno;
+    }
+    if (about.st_dev == device_ && about.st_ino == inode_) return 0;
+    file_ = -1;
+    return EBADF;
+}
+
+int mapping::check_file() noexcept {
+    struct stat about{};
+    return look_at_file(about);
+}
+
 int mapping::grow(std::uint64_t bytes) noexcept {
     if (bytes <= usable_) return 0;
-    if (file_ >= 0)
+    if (over_file_)
         if (const int error = allocate(usable_, bytes); error != 0) return error;
     if (const int error = populate(usable_, bytes); error != 0) return error;
     const std::uint64_t before = std::exchange(usable_, bytes);
     // What fails here leaves a mark where a chunk begins, which whoever opens it takes away.
-    if (file_ >= 0) write_word(file_, before, 0);
+    if (over_file_) write_word(before, 0);
     return 0;
 }
 
 // Whoever cuts the file meanwhile takes the old mark away or the new one, however long our own writes make it again.
 int mapping::allocate(std::uint64_t from, std::uint64_t to) noexcept {
+    if (const int error = check_file(); error != 0) return error;
     if (was_cut()) return ESTALE;
-    const std::uint64_t end = to + sizeof(trace::end_mark);
-    // Where that is not supported, a full disk shows as the zeros are written.
-    while (allocates_ahead_ &&
-           ::fallocate(file_, 0, static_cast<off_t>(from), static_cast<off_t>(end - from)) != 0) {
+    if (const int error = reserve_blocks(from, to + sizeof(trace::end_mark)); error != 0)
+        return error;
+    const std::uint64_t behind_mark = from == 0 ? 0 : from + sizeof(trace::end_mark);
+    if (const int error = write_zeros(behind_mark, to); error != 0) return error;
+    if (const int error = write_word(to, trace::end_mark); error != 0) return error;
+    if (const int error = check_file(); error != 0) return error;  // or somebody else has it all
+    return was_cut() ? ESTALE : 0;
+}
+
+// Where that is not supported, a full disk shows as the zeros are written.
+int mapping::reserve_blocks(std::uint64_t from, std::uint64_t end) noexcept {
+    while (allocates_ahead_) {
+        if (const int error = check_file(); error != 0) return error;
+        if (::fallocate(file_, 0, static_cast<off_t>(from), static_cast<off_t>(end - from)) == 0)
+            return 0;
         if (errno == EOPNOTSUPP || errno == ENOSYS)
             allocates_ahead_ = false;
         else if (errno != EINTR)
             return errno;
     }
-    const std::uint64_t behind_mark = from == 0 ? 0 : from + sizeof(trace::end_mark);
-    if (const int error = write_zeros(file_, behind_mark, to); error != 0) return error;
-    if (const int error = write_word(file_, to, trace::end_mark); error != 0) return error;
-    return was_cut() ? ESTALE : 0;
+    return 0;
+}
+
+// Puts the pages into the page cache, many at once: a page that a first write through the mapping has to make
+// costs several times as much (docs/decisions/0023-making-memory.md).
+int mapping::write_zeros(std::uint64_t from, std::uint64_t to) noexcept {
+    static constexpr char zeros[16384] = {};
+    iovec pieces[32];
+    while (from < to) {
+        int count = 0;
+        for (std::uint64_t left = to - from;
+             left != 0 && count < static_cast<int>(std::size(pieces)); ++count) {
+            const std::uint64_t bytes = std::min<std::uint64_t>(sizeof(zeros), left);
+            pieces[count] = {const_cast<char*>(zeros), bytes};
+            left -= bytes;
+        }
+        if (const int error = check_file(); error != 0) return error;
+        const ssize_t written = ::pwritev(file_, pieces, count, static_cast<off_t>(from));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        if (written == 0) return ENOSPC;
+        from += static_cast<std::uint64_t>(written);
+    }
+    return 0;
+}
+
+int mapping::write_word(std::uint64_t at, std::uint64_t word) noexcept {
+    ssize_t written = -1;
+    do {
+        if (const int error = check_file(); error != 0) return error;
+        written = ::pwrite(file_, &word, sizeof(word), static_cast<off_t>(at));
+    } while (written < 0 && errno == EINTR);
+    if (written < 0) return errno;
+    return written == sizeof(word) ? 0 : ENOSPC;
 }
 
 int mapping::populate(std::uint64_t from, std::uint64_t to) const noexcept {
@@ -118,14 +165,16 @@ int mapping::populate(std::uint64_t from, std::uint64_t to) const noexcept {
             return 0;
         }
         if (errno == EFAULT)  // a touch would have raised SIGBUS
-            return file_ >= 0 && was_cut() ? ESTALE : EIO;
+            return over_file_ && was_cut() ? ESTALE : EIO;
         if (errno != EAGAIN && errno != EINTR) return errno;
     }
     return 0;
 }
 
+// Of the mapping and not of the descriptor, which may be another file's. Of pages that are shared the system makes a second
+// mapping where it is to move none.
 std::byte* mapping::second_view() const noexcept {
-    void* at = ::mmap(nullptr, usable_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    void* at = ::mremap(base_, 0, usable_, MREMAP_MAYMOVE);
     return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 
@@ -146,8 +195,9 @@ void mapping::discard(std::byte* from, std::uint64_t bytes) const noexcept {
     if (first < end) ::madvise(base_ + first, end - first, MADV_DONTNEED);
 }
 
-void mapping::truncate_file(std::uint64_t bytes) const noexcept {
-    while (::ftruncate(file_, static_cast<off_t>(bytes)) != 0 && errno == EINTR) {
+void mapping::truncate_file(std::uint64_t bytes) noexcept {
+    while (check_file() == 0 && ::ftruncate(file_, static_cast<off_t>(bytes)) != 0 &&
+           errno == EINTR) {
     }
 }
 
@@ -159,20 +209,31 @@ bool mapping::was_cut() const noexcept {
     return bytes >= 0 && (bytes != sizeof(found) || found != trace::end_mark);
 }
 
-int mapping::file_damage() const noexcept {
+// Can all that is usable be touched? Asked of the mapping, where there is no descriptor to ask.
+bool mapping::reaches_its_end() const noexcept {
+    if (usable_ == 0) return true;
+    std::byte* const last_page = base_ + (usable_ - 1) / page_ * page_;
+    return ::madvise(last_page, page_, MADV_POPULATE_READ) == 0 || errno != EFAULT;
+}
+
+int mapping::file_damage() noexcept {
+    if (!over_file_) return 0;
     struct stat about{};
-    if (file_ < 0 || ::fstat(file_, &about) != 0) return 0;
+    const int error = look_at_file(about);
+    if (error == EBADF) return reaches_its_end() ? EBADF : ESTALE;
+    if (error != 0) return 0;
     if (was_cut()) return ESTALE;
     return about.st_nlink == 0 ? ENOENT : 0;
 }
 
 void mapping::close_file() noexcept {
-    if (file_ >= 0) ::close(file_);
+    if (check_file() == 0) ::close(file_);
     file_ = -1;
+    over_file_ = false;
 }
 
 void mapping::remove_file(const char* path) noexcept {
-    if (file_ >= 0 && path != nullptr) ::unlink(path);
+    if (over_file_ && path != nullptr) ::unlink(path);
     close_file();
 }
 

@@ -10,6 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <sys/types.h>
+
+struct stat;
+
 namespace coroscope::runtime {
 
 class mapping {
@@ -22,14 +26,14 @@ public:
     /// create_trace_file() or of mmap().
     int create(const char* path, std::uint64_t bytes) noexcept;
 
-    /// Makes the first `bytes` usable. Returns 0 or an errno (ESTALE as of file_damage()), and then grants nothing more. A file
+    /// Makes the first `bytes` usable. Returns 0 or an errno (ESTALE and EBADF as of file_damage()), and then grants nothing more. A file
     /// size limit raises SIGXFSZ in the calling thread, which is to block it.
     int grow(std::uint64_t bytes) noexcept;
 
     std::byte* base() const noexcept { return base_; }
     std::uint64_t reserved() const noexcept { return reserved_; }
     std::uint64_t usable() const noexcept { return usable_; }
-    bool has_file() const noexcept { return file_ >= 0; }
+    bool has_file() const noexcept { return over_file_; }
 
     /// The file's usable bytes at a second place, or null. To be given back by drop_view().
     std::byte* second_view() const noexcept;
@@ -43,16 +47,24 @@ public:
     void discard(std::byte* from, std::uint64_t bytes) const noexcept;
 
     /// What somebody else did to the file: ESTALE where it was cut short of what is usable, though it may have grown since,
-    /// and the rest must not be touched; ENOENT where it has no name any more; 0 where it is as it should be.
-    int file_damage() const noexcept;
+    /// and the rest must not be touched; EBADF where the program closed its descriptor: what is usable stays so, and that is
+    /// all; ENOENT where it has no name any more; 0 where it is as it should be.
+    int file_damage() noexcept;
 
-    void truncate_file(std::uint64_t bytes) const noexcept;
+    void truncate_file(std::uint64_t bytes) noexcept;
     void close_file() noexcept;
     void remove_file(const char* path) noexcept;
     void unmap() noexcept;
 
 private:
+    int open_file(const char* path) noexcept;
+    int look_at_file(struct stat& about) noexcept;
+    int check_file() noexcept;
     int allocate(std::uint64_t from, std::uint64_t to) noexcept;
+    int reserve_blocks(std::uint64_t from, std::uint64_t end) noexcept;
+    int write_zeros(std::uint64_t from, std::uint64_t to) noexcept;
+    int write_word(std::uint64_t at, std::uint64_t word) noexcept;
+    bool reaches_its_end() const noexcept;
     bool was_cut() const noexcept;
     int populate(std::uint64_t from, std::uint64_t to) const noexcept;
 
@@ -60,7 +72,10 @@ private:
     std::uint64_t reserved_ = 0;
     std::uint64_t usable_ = 0;
     std::uint64_t page_ = 4096;
-    int file_ = -1;
+    bool over_file_ = false;
+    int file_ = -1;     // the file's descriptor, as long as the program leaves it to us
+    dev_t device_ = 0;  // and the file, by which it is known
+    ino_t inode_ = 0;
     bool allocates_ahead_ = true;  // the file system can allocate without writing
 };
 

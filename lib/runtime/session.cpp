@@ -242,10 +242,14 @@ stop_result stop_under_lock(std::uint32_t generation, bool& tracked_live) noexce
     return stopped;
 }
 
-// ESTALE and ENOENT are the store's own words.
+// ESTALE, EBADF and ENOENT are the store's own words.
 const char* why_impaired(int error) noexcept {
     switch (error) {
         case ESTALE: return "The trace file was cut by somebody else: what follows is lost.";
+        case EBADF:
+            return "The program closed the trace file's descriptor: the trace cannot grow, records "
+                   "may be "
+                   "lost.";
         case ENOENT: return "The trace file was removed: what is recorded is lost.";
         default: return "The trace cannot grow: records may be lost.";
     }

@@ -140,11 +140,14 @@ trace::buffer chunk_store::close() noexcept {
     const std::uint32_t chunk_bytes = parts.settings.chunk_bytes;
     const std::uint64_t published = parts.pool.published();
     if (!parts.map.has_file()) return copy_memory(parts.map, published, chunk_bytes);
+    const int damage = parts.map.file_damage();
     // A file that was cut would be our death where it is touched beyond its end.
-    if (!parts.cut.load(std::memory_order_relaxed) && parts.map.file_damage() != ESTALE)
-        finish_file(parts.map, published, chunk_bytes);
-    else if (parts.map.cut_off())
-        parts.map.close_file();
+    if (parts.cut.load(std::memory_order_relaxed) || damage == ESTALE) {
+        if (parts.map.cut_off()) parts.map.close_file();
+        return {};
+    }
+    parts.note_error(damage);
+    finish_file(parts.map, published, chunk_bytes);
     return {};
 }
 

@@ -156,8 +156,7 @@ bool store_helper::watch_file() noexcept {
         parts_.cut.store(true, std::memory_order_relaxed);
         return false;
     }
-    if (damage != 0 && parts_.header().write_error == 0)
-        publish_word(&parts_.header().write_error, static_cast<std::uint64_t>(damage));
+    parts_.note_error(damage);
     return true;
 }
 
@@ -224,8 +223,7 @@ bool store_helper::grow(std::uint32_t chunks) noexcept {
         retry_growth_ns_ = 0;
         return true;
     }
-    if (header.write_error == 0)
-        publish_word(&header.write_error, static_cast<std::uint64_t>(error));
+    parts_.note_error(error);
     retry_growth_ns_ = monotonic_now() + second_ns;  // space may come back
     return false;
 }

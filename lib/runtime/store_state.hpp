@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "chunk.hpp"
 #include "chunk_pool.hpp"
 #include "chunk_store.hpp"
 #include "mapping.hpp"
@@ -28,6 +29,12 @@ struct store_parts {
           tasks(pool) {}
 
     trace::file_header& header() const noexcept { return pool.header(); }
+
+    /// What keeps the trace from being whole; the first error stays.
+    void note_error(int number) noexcept {
+        if (number != 0 && header().write_error == 0)
+            publish_word(&header().write_error, static_cast<std::uint64_t>(number));
+    }
 
     const chunk_store::settings settings;  ///< its path is valid in open() only
     mapping map;

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 
 #include "../support/json.hpp"
@@ -169,6 +170,14 @@ TEST_CASE("what was waited where nobody saw a wake has no suspended and no queue
     const auto csv = table_csv(input);
     REQUIRE(csv.has_value());
     CHECK(csv->find("handle,,2,4000000,2500000,,,750000,15000000,") != std::string::npos);
+}
+
+TEST_CASE("a trace whose descriptor the program closed says so under the table") {
+    table_input input = plain_input();
+    input.health.write_error = EBADF;
+    CHECK(text_of(input).find(
+              "The trace stopped growing: the program closed its file's descriptor\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("a trace that lost records says so under the table, by reason") {

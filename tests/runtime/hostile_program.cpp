@@ -20,6 +20,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "session_steps.hpp"
@@ -173,6 +174,37 @@ int remove_file(arguments given) {
     return 0;
 }
 
+// Finds the trace's among our descriptors, and gives its number to another file. -1: it is not there.
+int take_descriptor(const char* trace, int other) {
+    struct stat wanted{};
+    if (::stat(trace, &wanted) != 0) return -1;
+    for (int number = 3; number < 1024; ++number) {
+        struct stat about{};
+        const bool found = ::fstat(number, &about) == 0 && about.st_ino == wanted.st_ino &&
+                           about.st_dev == wanted.st_dev;
+        if (found) return ::dup2(other, number);
+    }
+    return -1;
+}
+
+// close its descriptor FILE LOG: the number becomes that of a log, which gets lines before and after the session's stop
+int close_descriptor(arguments given) {
+    profile session{{.output = given[0], .all_threads = true, .limit_bytes = 8U << 20}};
+    steps(1000);
+    const int opened = ::open(given[1], O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const int log = take_descriptor(given[0], opened);
+    ::close(opened);
+    if (::write(log, "line\n", 5) != 5) return 1;
+    await_error(session);
+    steps(500'000);
+    const std::uint64_t lost = session.status().lost_records;
+    session.stop();
+    if (::write(log, "line\n", 5) != 5) return 2;
+    std::printf("%llu\n", static_cast<unsigned long long>(lost));
+    print(session.status());
+    return 0;
+}
+
 // --- memory ------------------------------------------------------------------------------------------
 
 std::size_t address_space() {
@@ -251,6 +283,7 @@ int main(int count, char** words) {
         {"cut while recording", cut_while_recording},
         {"cut at the stop", cut_at_stop},
         {"remove", remove_file},
+        {"close its descriptor", close_descriptor},
         {"no memory at the start", start_without_memory},
         {"no memory any more", go_on_without_memory},
     };

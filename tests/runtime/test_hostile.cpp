@@ -128,6 +128,28 @@ TEST_SUITE("the trace file in other hands") {
               "3 " + std::to_string(ENOENT) +
                   " The trace file was removed: what is recorded is lost.\n");
     }
+
+    TEST_CASE(
+        "a program that closes its descriptor has the number for itself, and the trace what it "
+        "had room for") {
+        const scratch_file file;
+        const std::string log = file.folder() + "/log";
+        const program_end end = run({"close its descriptor", file.path(), log});
+        REQUIRE(end.exit_code() == 0);
+        std::istringstream output(end.output);
+        std::uint64_t lost = 0;
+        REQUIRE(static_cast<bool>(output >> lost));
+        CHECK(lost > 0);
+        CHECK(holds(end.output, "3 " + std::to_string(EBADF) +
+                                    " The program closed the trace file's descriptor: "));
+        CHECK(std::filesystem::file_size(log) == 10);
+        std::filesystem::remove(log);
+        const analysis::trace trace = load(std::string(file.path()));
+        CHECK(trace.health.finished);
+        CHECK(trace.health.write_error == EBADF);
+        CHECK(count_steps(trace) > 1000);
+        CHECK(count_steps(trace) + lost == 501'000);
+    }
 }
 
 TEST_SUITE("memory") {

@@ -2,6 +2,7 @@
 #include "health.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -69,7 +70,9 @@ std::vector<std::string> health_notes(const trace_health& health) {
     if (health.cut_texts != 0)
         notes.push_back(fmt::format("Texts that were cut or left out: {}", health.cut_texts));
     if (health.write_error != 0) {
-        const std::string reason = std::generic_category().message(health.write_error);
+        const std::string reason = health.write_error == EBADF
+                                       ? "the program closed its file's descriptor"
+                                       : std::generic_category().message(health.write_error);
         notes.push_back(fmt::format("The trace stopped growing: {}", reason));
     }
     if (health.asio == coroscope::trace::asio_tracking::missing)

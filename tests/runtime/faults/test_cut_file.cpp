@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A trace's file that somebody cuts is known as cut, though the recorder's own writes make it as long again.
+// A trace's file that somebody cuts is known as cut, though the recorder's own writes make it as long again; and one whose
+// descriptor the program closed is known as lost, whatever has its number then.
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -27,6 +33,8 @@ constexpr off_t left_over = 8192;
 // Which of this program's next writes finds its file cut, counted from 0; below: none.
 int writes_before_cut = -1;
 
+int last_written = -1;  // the descriptor: that of the trace
+
 void cut_in_time(int file) {
     if (writes_before_cut-- == 0) REQUIRE(::ftruncate(file, left_over) == 0);
 }
@@ -35,6 +43,11 @@ off_t size_of(const scratch_file& file) {
     struct stat about{};
     REQUIRE(::stat(file.path(), &about) == 0);
     return about.st_size;
+}
+
+std::string content(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 struct grown_file {
@@ -50,10 +63,37 @@ struct grown_file {
     mapping map;
 };
 
+// A log of the program's, for which it closed the trace's descriptor and got its number.
+class log_in_its_place {
+public:
+    explicit log_in_its_place(const scratch_file& beside) : path_(beside.folder() + "/log") {
+        const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND, 0600);
+        REQUIRE(::dup2(file, last_written) == last_written);
+        number_ = last_written;
+        ::close(file);
+        write();
+    }
+    log_in_its_place(const log_in_its_place&) = delete;
+    log_in_its_place& operator=(const log_in_its_place&) = delete;
+    ~log_in_its_place() {
+        write();  // or it was closed
+        ::close(number_);
+        CHECK(content(path_) == "line\nline\n");
+        ::unlink(path_.c_str());
+    }
+
+private:
+    void write() const { CHECK(::write(number_, "line\n", 5) == 5); }
+
+    std::string path_;
+    int number_ = -1;
+};
+
 }  // namespace
 
 // In the place of the C library's.
 extern "C" ssize_t pwritev(int file, const iovec* pieces, int count, off_t offset) {
+    last_written = file;
     cut_in_time(file);
     return ::syscall(SYS_pwritev, file, pieces, count, offset, 0);
 }
@@ -111,5 +151,68 @@ TEST_SUITE("a file that is cut") {
         CHECK(grown.map.file_damage() == 0);
         CHECK(grown.map.grow(2 * megabyte) == 0);
         CHECK(grown.map.file_damage() == 0);
+    }
+}
+
+TEST_SUITE("a file whose descriptor the program closed") {
+    TEST_CASE("who has its number then is neither written to nor cut nor closed") {
+        grown_file grown;
+        const log_in_its_place log(grown.file);
+        const off_t before = size_of(grown.file);
+        CHECK(grown.map.grow(2 * megabyte) == EBADF);
+        CHECK(grown.map.file_damage() == EBADF);
+        grown.map.truncate_file(0);
+        grown.map.close_file();
+        CHECK(size_of(grown.file) == before);
+    }
+
+    TEST_CASE("where the first call that meets it is the one that cuts it, or closes it, it is the "
+              "same") {
+        grown_file cut;
+        const log_in_its_place log(cut.file);
+        cut.map.truncate_file(0);
+        grown_file closed;
+        const log_in_its_place other(closed.file);
+        closed.map.close_file();
+    }
+
+    TEST_CASE("it is not taken up again where the program opens the trace itself") {
+        grown_file grown;
+        const int number = last_written;
+        const off_t before = size_of(grown.file);
+        ::close(number);
+        CHECK(grown.map.file_damage() == EBADF);
+        const int reading = ::open(grown.file.path(), O_RDWR);
+        REQUIRE(::dup2(reading, number) == number);
+        ::close(reading);
+        grown.map.truncate_file(0);
+        grown.map.close_file();
+        CHECK(size_of(grown.file) == before);
+        CHECK(::close(number) == 0);
+    }
+
+    TEST_CASE("what was usable stays so, a second view too, and is of the file") {
+        grown_file grown;
+        ::close(last_written);
+        CHECK(grown.map.grow(2 * megabyte) == EBADF);
+        CHECK(grown.map.usable() == megabyte);
+        grown.map.base()[megabyte - 1] = std::byte{'a'};
+        std::byte* const view = grown.map.second_view();
+        REQUIRE(view != nullptr);
+        CHECK(view[megabyte - 1] == std::byte{'a'});
+        CHECK(grown.map.cut_off());
+        view[0] = std::byte{'b'};
+        grown.map.drop_view(view);
+        const std::string left = content(grown.file.path());
+        CHECK(left[0] == 'b');
+        CHECK(left[megabyte - 1] == 'a');
+    }
+
+    TEST_CASE("one that is cut then is known as cut") {
+        grown_file grown;
+        ::close(last_written);
+        CHECK(grown.map.file_damage() == EBADF);
+        REQUIRE(::truncate(grown.file.path(), left_over) == 0);
+        CHECK(grown.map.file_damage() == ESTALE);
     }
 }
