@@ -17,6 +17,7 @@
 #include "chunk.hpp"
 #include "recorder.hpp"
 #include "registry.hpp"
+#include "unlocked_memory.hpp"
 
 namespace coroscope::runtime {
 namespace {
@@ -161,8 +162,7 @@ bool replace_cut_trace(const siginfo_t& info) noexcept {
         void* base = each.header.load(std::memory_order_acquire);  // pairs with watch_crashes()
         const std::uint64_t bytes = each.file_bytes.load(std::memory_order_relaxed);
         if (base == nullptr || address - reinterpret_cast<std::uintptr_t>(base) >= bytes) continue;
-        return ::mmap(base, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == base;
+        return replace_by_empty_memory(base, bytes);
     }
     return false;
 }
@@ -254,8 +254,8 @@ void forget_crashes() noexcept {
 void give_signal_stack(detail::thread_record& thread) noexcept {
     stack_t now{};
     if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-    void* memory = ::mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    void* memory =
+        map_unlocked(signal_stack_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
     if (memory == MAP_FAILED) return;
     stack_t ours{};
     ours.ss_sp = memory;

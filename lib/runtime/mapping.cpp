@@ -9,13 +9,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <coroscope/trace/format.hpp>
 
 #include "trace_file.hpp"
+#include "unlocked_memory.hpp"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14; C libraries name it later than kernels know it
@@ -40,7 +40,7 @@ int mapping::create(const char* path, std::uint64_t bytes) noexcept {
     if (path != nullptr)
         if (const int error = open_file(path); error != 0) return error;
     const int flags = path != nullptr ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-    void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file_, 0);
+    void* at = map_unlocked(bytes, flags | MAP_NORESERVE, file_);
     if (at == MAP_FAILED) {
         const int error = errno;
         remove_file(path);
@@ -181,18 +181,14 @@ std::byte* mapping::second_view() const noexcept {
 void mapping::drop_view(std::byte* view) const noexcept { ::munmap(view, usable_); }
 
 bool mapping::cut_off() noexcept {
-    if (base_ == nullptr) return false;
-    // The kernel's own call: ThreadSanitizer takes the C library's for a write to all that stood there, though pages
-    // are changed under whoever uses them.
-    return ::syscall(SYS_mmap, base_, reserved_, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1L, off_t{0}) != -1;
+    return base_ != nullptr && replace_by_empty_memory(base_, reserved_);
 }
 
 void mapping::discard(std::byte* from, std::uint64_t bytes) const noexcept {
     const auto start = static_cast<std::uint64_t>(from - base_);
     const std::uint64_t first = (start + page_ - 1) / page_ * page_;
     const std::uint64_t end = (start + bytes) / page_ * page_;
-    if (first < end) ::madvise(base_ + first, end - first, MADV_DONTNEED);
+    if (first < end) discard_memory(base_ + first, end - first);
 }
 
 void mapping::truncate_file(std::uint64_t bytes) noexcept {

@@ -12,6 +12,8 @@
 
 #include <sys/mman.h>
 
+#include "unlocked_memory.hpp"
+
 namespace coroscope::runtime {
 
 class ordered_queue {
@@ -21,8 +23,7 @@ public:
     /// Room for the indices below `capacity`. False when there is no memory.
     bool create(std::uint32_t capacity) noexcept {
         bytes_ = (std::uint64_t{capacity} + first_chunk_node) * sizeof(cell);
-        void* at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* at = map_unlocked(bytes_, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
         if (at == MAP_FAILED) return false;
         cells_ = static_cast<cell*>(at);
         head_.store(dummy_node);
