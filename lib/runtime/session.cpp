@@ -102,9 +102,10 @@ chunk_store::settings store_settings(const profile_options& options) noexcept {
     return settings;
 }
 
-void fill_header(trace::file_header& header, const profile_options& options) noexcept {
+void fill_header(trace::file_header& header, const profile_options& options,
+                 const trace_name& name) noexcept {
     header.clock = tick_source();
-    identify(header, options);
+    identify(header, options, name);
     header.asio = static_cast<std::uint64_t>(asio_tracking());
     const recording_cost cost = measure_recording_cost();
     header.scope_cost_ticks = cost.scope_ticks_256;
@@ -154,7 +155,8 @@ void report_crashes_of(const session& slot, const profile_options& options) noex
     if (detail::this_thread.record != nullptr) give_signal_stack(*detail::this_thread.record);
 }
 
-start_result start_under_lock(const profile_options& options, bool tracks_live) noexcept {
+start_result start_under_lock(const profile_options& options, const trace_name& name,
+                              bool tracks_live) noexcept {
     const std::lock_guard lock(start_mutex);
     detail::thread_state& thread = detail::this_thread;
     if (!counter_may_be_read())
@@ -179,7 +181,7 @@ start_result start_under_lock(const profile_options& options, bool tracks_live) 
                                           : "There is no memory for a trace.",
                 error};
     }
-    fill_header(store->header(), options);
+    fill_header(store->header(), options, name);
     go_live(*slot, options, store);
     slot->tracks_live.store(tracks_live, std::memory_order_relaxed);
     if (options.crash_report >= 0) report_crashes_of(*slot, options);
@@ -269,10 +271,11 @@ void tell_asio_tracking(trace::asio_tracking state) noexcept {
 }
 
 start_result start_session(const profile_options& options) noexcept {
+    const trace_name name = name_trace(options);
     // Its lock is the sessions' own.
     const bool tracks = options.crash_report >= 0 && set_live_tracking(live_reason::needed, true);
     const char* copies = look_for_copies();
-    start_result started = start_under_lock(options, tracks);
+    start_result started = start_under_lock(options, name, tracks);
     if (*started.message == '\0') started.message = copies;
     if (tracks && started.generation == 0) set_live_tracking(live_reason::needed, false);
     return started;

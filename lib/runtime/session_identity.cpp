@@ -32,13 +32,6 @@ void write_random_id(char* to) noexcept {
     *to = '\0';
 }
 
-void write_trace_id(trace::file_header& header, const profile_options& options) noexcept {
-    const char* chosen = options.trace_id == nullptr ? nullptr : options.trace_id();
-    if (chosen == nullptr) return write_random_id(header.trace_id);
-    const std::size_t size = std::min(std::strlen(chosen), sizeof header.trace_id - 1);
-    std::memcpy(header.trace_id, chosen, size);
-}
-
 }  // namespace
 
 std::uint64_t asked_for(const profile_options& options) noexcept {
@@ -51,14 +44,25 @@ std::uint64_t asked_for(const profile_options& options) noexcept {
     return features;
 }
 
-void identify(trace::file_header& header, const profile_options& options) noexcept {
+trace_name name_trace(const profile_options& options) noexcept {
+    trace_name name;
+    const char* chosen = options.trace_id == nullptr ? nullptr : options.trace_id();
+    if (chosen == nullptr)
+        write_random_id(name.text);
+    else
+        std::memcpy(name.text, chosen, std::min(std::strlen(chosen), sizeof name.text - 1));
+    return name;
+}
+
+void identify(trace::file_header& header, const profile_options& options,
+              const trace_name& name) noexcept {
     header.process_id = static_cast<std::uint32_t>(::getpid());
     prctl(PR_GET_NAME, header.process_name);
     header.session_id = random_word();
     header.all_threads = options.all_threads ? 1 : 0;
     header.asked_for = asked_for(options);
     header.node = options.node_id < 0 ? 0 : static_cast<std::uint64_t>(options.node_id) + 1;
-    write_trace_id(header, options);
+    std::memcpy(header.trace_id, name.text, sizeof header.trace_id);
 }
 
 }  // namespace coroscope::runtime

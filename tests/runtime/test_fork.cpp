@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -143,6 +144,26 @@ TEST_SUITE("fork") {
         CHECK(wait_for(fork_into([&] { return generation(10); })) == 0);
         CHECK(wait_for(fork_into(record_own_session)) == 0);
         CHECK(count_steps(load(session.stop())) == 5);
+    }
+
+    TEST_CASE("what names a trace may fork, and ask for another session") {
+        if (!child_may_start_threads) {
+            COROSCOPE_SKIP("ThreadSanitizer knows no new thread in a forked child");
+            return;
+        }
+        static std::optional<profile> other;
+        static bool did_both = false;
+        const auto name = []() noexcept -> const char* {
+            did_both = other->status().state == session_state::recording &&
+                       wait_for(fork_into([] { return 0; })) == 0;
+            return "named";
+        };
+        const std::function<int()> record_named = [&] {
+            std::thread([] { other.emplace(profile_options{.limit_bytes = 1U << 20}); }).join();
+            const profile named{{.trace_id = name}};
+            return did_both && named.status().state == session_state::recording ? 0 : 1;
+        };
+        CHECK(wait_for(fork_into(record_named)) == 0);
     }
 
     TEST_CASE("a child that outlives its parent's session leaves the finished file as it is") {
