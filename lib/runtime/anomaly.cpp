@@ -23,6 +23,7 @@
 #include "frames.hpp"
 #include "live_tasks.hpp"
 #include "recorder.hpp"
+#include "uncancelled.hpp"
 
 namespace coroscope {
 namespace {
@@ -226,6 +227,7 @@ public:
         *at = removed.older_;
     }
     static void tell(const anomaly& found, const anomaly_text& message) noexcept {
+        const uncancelled meanwhile;  // a handler, which writes a log, neither
         const lock guard;
         const anomaly_detection* at = newest_detection;
         while (at != nullptr && at->handler_ == nullptr) at = at->older_;

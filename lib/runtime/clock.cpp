@@ -8,6 +8,7 @@
 #include <coroscope/detail/ticks.hpp>
 
 #include "kept_errno.hpp"
+#include "uncancelled.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -51,6 +52,7 @@ bool kernel_trusts_counter() noexcept {
 
 trace::clock_source find_tick_source() noexcept {
     const kept_errno programs;
+    const uncancelled meanwhile;
     const bool usable = counter_is_invariant() && counter_may_be_read() && kernel_trusts_counter();
     return usable ? trace::clock_source::tsc : trace::clock_source::monotonic_ns;
 }

@@ -17,6 +17,7 @@
 #include "chunk.hpp"
 #include "recorder.hpp"
 #include "registry.hpp"
+#include "uncancelled.hpp"
 #include "unlocked_memory.hpp"
 
 namespace coroscope::runtime {
@@ -196,6 +197,7 @@ bool goes_on(const fatal_signal& fatal, const siginfo_t& info) noexcept {
 
 void handle(int number, siginfo_t* info, void*) {
     const int error = errno;
+    const uncancelled meanwhile;
     fatal_signal* fatal = find_signal(number);
     if (fatal != nullptr && !replace_cut_trace(*info) && !goes_on(*fatal, *info)) {
         if (watchers.load() != 0) report_once(*fatal);

@@ -23,6 +23,7 @@
 #include "session_identity.hpp"
 #include "sites.hpp"
 #include "trace_file.hpp"
+#include "uncancelled.hpp"
 
 namespace coroscope::runtime {
 namespace {
@@ -271,6 +272,7 @@ void tell_asio_tracking(trace::asio_tracking state) noexcept {
 }
 
 start_result start_session(const profile_options& options) noexcept {
+    const uncancelled meanwhile;
     const trace_name name = name_trace(options);
     // Its lock is the sessions' own.
     const bool tracks = options.crash_report >= 0 && set_live_tracking(live_reason::needed, true);
@@ -282,6 +284,7 @@ start_result start_session(const profile_options& options) noexcept {
 }
 
 void toggle_collection(std::uint32_t generation, bool enabled) noexcept {
+    const uncancelled meanwhile;
     const std::lock_guard lock(start_mutex);
     session* slot = find_session(generation);
     if (slot == nullptr || slot->collecting.load(std::memory_order_relaxed) == enabled) return;
@@ -295,6 +298,7 @@ void toggle_collection(std::uint32_t generation, bool enabled) noexcept {
 }
 
 stop_result stop_session(std::uint32_t generation) noexcept {
+    const uncancelled meanwhile;
     bool tracked_live = false;
     stop_result stopped = stop_under_lock(generation, tracked_live);
     if (tracked_live) set_live_tracking(live_reason::needed, false);

@@ -16,6 +16,7 @@
 #include <coroscope/detail/device_wait.hpp>
 
 #include "blocked_signals.hpp"
+#include "uncancelled.hpp"
 
 namespace coroscope::detail {
 namespace {
@@ -125,6 +126,7 @@ void waking_thread::end_with_process() noexcept {
         changed_.notify_one();
     }
     if (::pthread_equal(::pthread_self(), thread_) != 0) return;
+    const runtime::uncancelled meanwhile;
     timespec until{};
     ::clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += longest_exit_seconds;

@@ -13,12 +13,16 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <coroscope/anomaly.hpp>
+
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -205,6 +209,52 @@ int close_descriptor(arguments given) {
     return 0;
 }
 
+// --- threads -----------------------------------------------------------------------------------------
+
+struct cancelled_work {
+    const char* file;
+    bool finished = false;
+    bool unwound = false;
+};
+
+struct on_unwinding {
+    bool& unwound;
+    ~on_unwinding() { unwound = true; }
+};
+
+task<void> fail() {
+    throw std::runtime_error("as it should");
+    co_return;
+}
+
+void* work_though_cancelled(void* data) {
+    auto& work = *static_cast<cancelled_work*>(data);
+    const on_unwinding seen{work.unwound};
+    ::pthread_cancel(::pthread_self());
+    profile session{{.output = work.file, .all_threads = true}};
+    const anomaly_detection detection;
+    try {
+        sync_wait(fail());
+    } catch (const std::runtime_error&) {
+        steps(5);
+    }
+    session.toggle_collection(false);
+    session.stop();
+    work.finished = true;
+    ::pthread_testcancel();
+    return nullptr;
+}
+
+// cancelled FILE: a thread that is to be cancelled starts and stops a session, and one line tells of a task that fails
+int record_though_cancelled(arguments given) {
+    cancelled_work work{given[0]};
+    pthread_t thread{};
+    void* result = nullptr;
+    if (::pthread_create(&thread, nullptr, work_though_cancelled, &work) != 0) return 2;
+    ::pthread_join(thread, &result);
+    return work.finished && work.unwound && result == PTHREAD_CANCELED ? 0 : 1;
+}
+
 // --- memory ------------------------------------------------------------------------------------------
 
 std::size_t address_space() {
@@ -284,6 +334,7 @@ int main(int count, char** words) {
         {"cut at the stop", cut_at_stop},
         {"remove", remove_file},
         {"close its descriptor", close_descriptor},
+        {"cancelled", record_though_cancelled},
         {"no memory at the start", start_without_memory},
         {"no memory any more", go_on_without_memory},
     };

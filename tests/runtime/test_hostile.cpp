@@ -333,6 +333,18 @@ TEST_SUITE("processes") {
     }
 }
 
+TEST_SUITE("threads") {
+    TEST_CASE("a thread that is to be cancelled starts and stops a session, prints what the "
+              "runtime has to say, and is cancelled then") {
+        const scratch_file file;
+        const program_end end = run({"cancelled", file.path()});
+        CHECK(end.signal() == 0);
+        CHECK(end.exit_code() == 0);
+        CHECK(holds(end.output, " failed with std::runtime_error: as it should"));
+        CHECK(count_steps(load(std::string(file.path()))) == 5);
+    }
+}
+
 TEST_SUITE("privileges") {
     TEST_CASE("a program that gained privileges ignores the environment") {
         const scratch_file file;
