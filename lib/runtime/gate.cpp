@@ -2,10 +2,9 @@
 
 // Threads' gates: which sessions they open for, and how they are closed.
 
-#include <sched.h>
-
 #include <mutex>
 
+#include "bounded_wait.hpp"
 #include "clock.hpp"
 #include "registry.hpp"
 
@@ -71,16 +70,20 @@ void cut_off(std::uint32_t generation) noexcept {
     }
 }
 
+bool is_used(std::uint32_t generation, const thread_record* but) noexcept {
+    for (const thread_record* record = first_thread(); record != nullptr; record = record->next) {
+        // Sequentially consistent: pairs with store_use.
+        if (record != but && record->busy.load(std::memory_order_seq_cst) == generation)
+            return true;
+    }
+    return false;
+}
+
 void wait_until_unused(std::uint32_t generation) noexcept {
-    const auto used = [generation] {
+    wait_bounded([generation] {
         const std::lock_guard lock(registry_mutex());
-        for (const thread_record* record = first_thread(); record != nullptr;
-             record = record->next) {
-            if (record->busy.load(std::memory_order_seq_cst) == generation) return true;
-        }
-        return false;
-    };
-    while (used()) sched_yield();
+        return !is_used(generation, detail::this_thread.record);
+    });
 }
 
 }  // namespace coroscope::runtime

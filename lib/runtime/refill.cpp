@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <csignal>
 #include <span>
 
 #include "attribute_nodes.hpp"
@@ -162,13 +163,46 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
     return nullptr;
 }
 
-char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) noexcept {
+// A refill under way stands above what interrupts it, on the same stack. One that does not was left: a handler that
+// interrupted it jumped away (siglongjmp).
+bool was_left(const thread_record& record, const void* here) noexcept {
+    const auto place = [&record](const void* at) {
+        return reinterpret_cast<std::uintptr_t>(at) - record.stack_low;
+    };
+    if (place(record.refilling) > place(here) || place(here) >= record.stack_bytes) return false;
+    stack_t handlers{};  // their stack may be a part of the thread's
+    return ::sigaltstack(nullptr, &handlers) == 0 && (handlers.ss_flags & SS_ONSTACK) == 0;
+}
+
+// Which chunks the thread had handed over by then nobody knows. It leaves all that it has, which are sealed when their
+// sessions end.
+void start_over(thread_state& thread, const void* here) noexcept {
+    thread_record& record = *thread.record;
+    record.refilling = here;  // for handlers
+    set_limit(thread, nullptr);
+    for (binding& bound : record.bindings) {
+        bound.chunk = nullptr;
+        bound.cursor = no_place();
+    }
+    record.current = nullptr;
+    thread.bound_session = 0;
+    thread.cursor = no_place();
+    record.busy.store(0, std::memory_order_release);  // pairs with is_used()
+    record.refilling = nullptr;
+}
+
+// Not inlined: each one that is under way has a frame of its own.
+[[gnu::noinline]] char* refill_sized(thread_state& thread, std::size_t bytes,
+                                     unsigned records) noexcept {
     if (!is_recording() && thread.bound_session == 0)
         return nullptr;  // nobody records, nothing is lost
     const kept_errno programs;
     thread_record* record = register_thread(thread);
     const std::uint32_t generation = effective_generation(thread);
-    if (record == nullptr || record->refilling) {
+    const void* const here = __builtin_frame_address(0);
+    if (record != nullptr && record->refilling != nullptr && was_left(*record, here))
+        start_over(thread, here);
+    if (record == nullptr || record->refilling != nullptr) {
         session* owner = find_session(generation);
         if (owner != nullptr) owner->lost_records.fetch_add(records, std::memory_order_relaxed);
         return nullptr;
@@ -178,7 +212,7 @@ char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) no
         update_gate(thread);
         return nullptr;
     }
-    record->refilling = true;
+    record->refilling = here;
     char* cursor = nullptr;
     {
         const store_use use(*record, generation);
@@ -187,7 +221,7 @@ char* refill_sized(thread_state& thread, std::size_t bytes, unsigned records) no
         else
             count_lost(thread, last_session(thread), nullptr, records);
     }
-    record->refilling = false;
+    record->refilling = nullptr;
     return cursor;
 }
 

@@ -183,7 +183,7 @@ namespace {
 // A handler's record meanwhile finds no room, and may make none: else it would hold the next cursor against the old limit.
 void leave_binding(thread_state& thread) noexcept {
     thread_record& record = *thread.record;
-    const bool refilling = std::exchange(record.refilling, true);
+    const void* refilling = std::exchange(record.refilling, __builtin_frame_address(0));
     set_limit(thread, nullptr);
     if (record.current != nullptr) record.current->cursor = thread.cursor;
     record.current = nullptr;

@@ -66,7 +66,8 @@ struct thread_record : runtime::own_memory {
     std::uintptr_t stack_low = 0;
     std::uintptr_t stack_bytes = 0;
     std::atomic<std::uint32_t> busy{0};  ///< generation of the session whose store it is using
-    bool refilling = false;              ///< guards against re-entry (signal handlers, allocators)
+    const void* refilling =
+        nullptr;  ///< frame of the refill under way: guards against re-entry (signal handlers, allocators)
     runtime::binding bindings[binding_count];
     runtime::binding* current = nullptr;  ///< the one that the thread's cursor belongs to
     runtime::told_attributes told;
@@ -119,7 +120,11 @@ bool wants(std::uint64_t feature) noexcept;
 /// Lets threads see the gates of a session that collects (again): all threads, at once.
 void open_gates(const session& recording, bool all_threads) noexcept;
 
-/// Waits until no thread uses the store of this session any more.
+/// Whether a thread, but for that one, uses the store of this session. Under the lock.
+bool is_used(std::uint32_t generation, const thread_record* but = nullptr) noexcept;
+
+/// Waits until no other thread uses the store of this session any more, but not for ever. This one may: it is in a signal
+/// handler then.
 void wait_until_unused(std::uint32_t generation) noexcept;
 
 /// Takes the chunks away from all threads: their next record goes the slow way.

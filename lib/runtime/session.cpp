@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <span>
 
 #include <coroscope/detail/task_state.hpp>
 
@@ -70,6 +71,19 @@ void reap_retired() noexcept {
 void retire(chunk_store* store, std::uint32_t generation) noexcept {
     auto* entry = new (std::nothrow) retired_store{{}, retired, store, generation};
     if (entry != nullptr) retired = entry;
+}
+
+// Who uses a store uses the session's slot, too: both are kept while somebody does. Under the sessions' lock.
+void give_up_slots() noexcept {
+    const std::lock_guard lock(registry_mutex());
+    for (session& each : std::span(session_table(), session_slots)) {
+        const std::uint32_t generation = each.generation.load(std::memory_order_relaxed);
+        if (generation == 0 || each.live.load(std::memory_order_relaxed) || is_used(generation))
+            continue;
+        retire(each.store, generation);
+        each.store = nullptr;
+        each.generation.store(0, std::memory_order_release);  // pairs with who looks for a session
+    }
 }
 
 constexpr std::uint64_t fewest_chunks = 2;  // one for names, one for records
@@ -167,6 +181,7 @@ start_result start_under_lock(const profile_options& options, const trace_name& 
     if (is_enabled(thread)) return {0, already_enabled, EBUSY};
     if (options.all_threads && global_generation().load(std::memory_order_acquire) != 0)
         return {0, already_enabled, EBUSY};
+    give_up_slots();
     reap_retired();
     session* slot = free_slot();
     if (slot == nullptr) return {0, "Too many sessions record at once.", EBUSY};
@@ -236,12 +251,7 @@ stop_result stop_under_lock(std::uint32_t generation, bool& tracked_live) noexce
     wait_until_unused(generation);
     unwatch_crashes(
         number_of(*slot));  // until here somebody might cut the file under a thread that records
-    {
-        const std::lock_guard registry(registry_mutex());
-        retire(slot->store, generation);
-        slot->store = nullptr;
-        slot->generation.store(0, std::memory_order_release);
-    }
+    give_up_slots();
     return stopped;
 }
 

@@ -62,7 +62,7 @@ store_use::store_use(thread_record& record, std::uint32_t generation) noexcept
 }
 
 store_use::~store_use() {
-    record_.busy.store(before_, std::memory_order_release);  // pairs with wait_until_unused()
+    record_.busy.store(before_, std::memory_order_release);  // pairs with is_used()
 }
 
 void forget_sessions() noexcept {

@@ -52,7 +52,7 @@ std::uint32_t effective_generation(const thread_state& thread) noexcept;
 /// That session, or null. It may end at any time: its store is reached by store_use only.
 session* effective_session(const thread_state& thread) noexcept;
 
-/// A thread's stay in the store of a live session, whose stop waits for its end.
+/// A thread's stay in the store of a live session, whose stop waits for its end, though not for ever.
 class store_use {
 public:
     store_use(thread_record& record, std::uint32_t generation) noexcept;

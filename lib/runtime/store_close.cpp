@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
+#include "bounded_wait.hpp"
 #include "chunk.hpp"
 #include "chunk_store.hpp"
 #include "clock.hpp"
@@ -96,12 +96,10 @@ void copy_chunk(chunk_header& to, const chunk_header& from, std::uint32_t chunk_
 // few system calls.
 constexpr std::uint64_t discard_step_bytes = std::uint64_t{16} << 20;
 
-// Bounded, because close() may run in a signal handler that interrupted a visitor.
+// close() may run in a signal handler that interrupted a visitor.
 void await_visitors(const store_parts& parts) noexcept {
-    constexpr int most_pauses = 10'000;
-    const timespec pause{0, 100'000};
-    for (int i = 0; i < most_pauses && parts.visitors.load(std::memory_order_seq_cst) != 0; ++i)
-        ::nanosleep(&pause, nullptr);
+    // Sequentially consistent: pairs with store_visit.
+    wait_bounded([&parts] { return parts.visitors.load(std::memory_order_seq_cst) == 0; });
 }
 
 trace::buffer copy_memory(mapping& map, std::uint64_t published,

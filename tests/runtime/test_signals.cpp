@@ -3,14 +3,19 @@
 // Signal handlers with scopes, in a storm of signals, while the code that they interrupt records.
 
 #include <atomic>
+#include <csetjmp>
 #include <csignal>
+#include <cstdarg>
+#include <ctime>
 #include <deque>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -102,6 +107,26 @@ thread_local int signal_at_next_call = 0;
     if (number != 0) ::raise(number);
 }
 
+// The same of where a thread binds to a session: within a change of its chunk.
+thread_local int signal_at_binding = 0;
+
+constinit profile* to_be_stopped = nullptr;
+void stop_session(int) { to_be_stopped->stop(); }
+
+sigjmp_buf way_out;
+void jump_away(int) { ::siglongjmp(way_out, 1); }
+
+std::atomic<bool> kept{false};
+std::atomic<bool> may_go_on{false};
+void keep_thread(int) {
+    kept = true;
+    const timespec pause{0, 1'000'000};
+    while (!may_go_on) ::nanosleep(&pause, nullptr);
+}
+
+// By its own frame as deep in the stack at each call.
+[[gnu::noinline]] void record_steps(std::uint64_t count) { steps(count); }
+
 class handler {
 public:
     handler(int number, void (*function)(int)) : number_(number) { ::signal(number, function); }
@@ -128,6 +153,16 @@ extern "C" int pthread_getattr_np(pthread_t thread, pthread_attr_t* found) noexc
         ::dlsym(RTLD_NEXT, "pthread_getattr_np"));
     interrupt_here();
     return real(thread, found);
+}
+extern "C" int prctl(int option, ...) noexcept {
+    unsigned long given[4];
+    va_list all;
+    va_start(all, option);
+    for (unsigned long& each : given) each = va_arg(all, unsigned long);
+    va_end(all);
+    if (option == PR_GET_NAME)
+        if (const int number = std::exchange(signal_at_binding, 0); number != 0) ::raise(number);
+    return static_cast<int>(::syscall(SYS_prctl, option, given[0], given[1], given[2], given[3]));
 }
 extern "C" void* mmap(void* at, std::size_t bytes, int protection, int flags, int file,
                       off_t offset) noexcept {
@@ -198,6 +233,68 @@ TEST_SUITE("signals") {
         const analysis::trace trace = load(session.stop());
         CHECK(count(trace, "while another place is met") == 1);
         CHECK(trace.events.size() == places.size() + 2);
+    }
+
+    TEST_CASE(
+        "a handler may stop the session whose chunk its thread is changing, and more sessions "
+        "come than there is room for at once") {
+        if (sanitized) {
+            COROSCOPE_SKIP("a sanitizer has these functions of the system's for itself");
+            return;
+        }
+        const handler installed(SIGUSR1, stop_session);
+        for (int round = 0; round < 10; ++round) {
+            profile session{{.all_threads = true, .limit_bytes = 1U << 20}};
+            REQUIRE(session.status().state == session_state::recording);
+            to_be_stopped = &session;
+            signal_at_binding = SIGUSR1;
+            step(0);
+            CHECK(signal_at_binding == 0);
+            CHECK(session.status().state == session_state::stopped);
+        }
+        profile after{{.all_threads = true}};
+        record_steps(5);
+        CHECK(count_steps(load(after.stop())) == 5);
+    }
+
+    TEST_CASE("a handler that jumps out of a change of chunks leaves its thread able to record, in "
+              "this session and in the next") {
+        if (sanitized) {
+            COROSCOPE_SKIP("a sanitizer has these functions of the system's for itself");
+            return;
+        }
+        const handler installed(SIGUSR1, jump_away);
+        profile left{{.all_threads = true}};
+        signal_at_binding = SIGUSR1;
+        if (::sigsetjmp(way_out, 1) == 0) record_steps(1);
+        CHECK(signal_at_binding == 0);
+        record_steps(5);
+        CHECK(count_steps(load(left.stop())) == 5);
+        profile next{{.all_threads = true}};
+        signal_at_binding = SIGUSR1;
+        if (::sigsetjmp(way_out, 1) == 0) record_steps(1);
+        CHECK_FALSE(next.stop().empty());
+        profile last{{.all_threads = true}};
+        record_steps(5);
+        CHECK(count_steps(load(last.stop())) == 5);
+    }
+
+    TEST_CASE("a thread that a handler keeps at a change of chunks keeps no other from stopping") {
+        if (sanitized) {
+            COROSCOPE_SKIP("a sanitizer has these functions of the system's for itself");
+            return;
+        }
+        const handler installed(SIGUSR1, keep_thread);
+        profile session{{.all_threads = true}};
+        std::thread other([] {
+            signal_at_binding = SIGUSR1;
+            record_steps(5);
+        });
+        while (!kept) std::this_thread::yield();
+        CHECK_FALSE(session.stop().empty());
+        CHECK(profile({.all_threads = true}).status().state == session_state::recording);
+        may_go_on = true;
+        other.join();
     }
 
     TEST_CASE("scopes of handlers and of the code that they interrupt are all found, or counted") {
