@@ -18,6 +18,7 @@
 #include "kept_errno.hpp"
 #include "live_tasks.hpp"
 #include "observer_registry.hpp"
+#include "own_threads.hpp"
 #include "recorder.hpp"
 #include "thread_exit.hpp"
 
@@ -216,6 +217,7 @@ void reset_after_fork() noexcept {
     forget_sessions();
     forget_crashes();
     forget_devices();
+    own_thread::forget_all();
     thread_state& thread = this_thread;
     threads = is_registered(thread) ? thread.record : nullptr;
     if (threads != nullptr) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -18,6 +16,7 @@
 #include "kept_labels.hpp"
 #include "live_tasks.hpp"
 #include "notes.hpp"
+#include "own_threads.hpp"
 #include "program_faults.hpp"
 #include "recent_sites.hpp"
 #include "registry.hpp"
@@ -87,6 +86,7 @@ void give_up_slots() noexcept {
 }
 
 constexpr std::uint64_t fewest_chunks = 2;  // one for names, one for records
+constexpr std::uint32_t most_threads_at_start = 4096;
 
 session* free_slot() noexcept {
     session* table = session_table();
@@ -97,14 +97,6 @@ session* free_slot() noexcept {
     return found == end ? nullptr : found;
 }
 
-// The kernel's folder of our threads has a link for each of them, and two more.
-std::uint32_t threads_of_process() noexcept {
-    constexpr std::uint32_t most = 4096;
-    struct stat folder{};
-    if (::stat("/proc/self/task", &folder) != 0 || folder.st_nlink <= 2) return 1;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(folder.st_nlink - 2, most));
-}
-
 chunk_store::settings store_settings(const profile_options& options) noexcept {
     chunk_store::settings settings;
     settings.path = options.output;
@@ -113,7 +105,8 @@ chunk_store::settings store_settings(const profile_options& options) noexcept {
         std::clamp<std::uint32_t>(options.chunk_bytes / 4096 * 4096, 4096, 1U << 20);
     settings.policy = static_cast<trace::overflow_policy>(options.policy);
     settings.task_table = options.policy == overflow::overwrite_oldest;
-    settings.threads = options.all_threads ? threads_of_process() : 1;
+    settings.threads =
+        options.all_threads ? std::clamp(threads_of_process(), 1U, most_threads_at_start) : 1;
     return settings;
 }
 

@@ -11,6 +11,7 @@
 #include "chunk.hpp"
 #include "clock.hpp"
 #include "futex.hpp"
+#include "own_threads.hpp"
 #include "store_state.hpp"
 
 namespace coroscope::runtime {
@@ -77,6 +78,7 @@ void store_helper::stop() noexcept {
 void store_helper::hurry() noexcept { futex_signal(bell_); }
 
 void* store_helper::run(void* self) noexcept {
+    const own_thread counted;
     auto& helper = *static_cast<store_helper*>(self);
     ::pthread_setname_np(::pthread_self(), "coroscope");
     helper.prepare();
@@ -131,6 +133,7 @@ void store_helper::serve() noexcept {
         const std::uint64_t opened = parts_.pool.opened();
         consumed_ = opened - opened_before_;
         opened_before_ = opened;
+        watch_process();
         if (!watch_file()) {
             release_waiters();
             if (!stopping_.load(std::memory_order_relaxed))
@@ -145,6 +148,14 @@ void store_helper::serve() noexcept {
         adapt_period();
         if (!stopping_.load(std::memory_order_relaxed)) futex_wait(bell_, bell, period_ns_);
     }
+}
+
+// Without this thread a process whose other threads have all ended, its main one by pthread_exit(), had ended with them.
+void store_helper::watch_process() noexcept {
+    const std::int64_t now_ns = monotonic_now();
+    if (now_ns < next_watch_ns_) return;
+    next_watch_ns_ = now_ns + second_ns;
+    if (is_left_alone()) end_process_left_alone();
 }
 
 // False once the file was cut by somebody else: what it held beyond its new end may not be touched any more, or the

@@ -44,6 +44,7 @@ private:
     void prepare() noexcept;
     void serve() noexcept;
     void fill_header() noexcept;
+    void watch_process() noexcept;
     bool watch_file() noexcept;
     void seal_handed_over() noexcept;
     void keep_reserve() noexcept;
@@ -67,6 +68,7 @@ private:
     std::uint64_t consumed_ = 0;       // chunks opened during the last period
     long period_ns_ = 0;
     std::int64_t retry_growth_ns_ = 0;  // not before; 0: growth has not failed
+    std::int64_t next_watch_ns_ = 0;    // of the process
     std::int64_t next_point_ns_ = 0;
     std::int64_t point_period_ns_ = 0;
     std::int64_t next_record_ns_ = 0;

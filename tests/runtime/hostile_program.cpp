@@ -211,6 +211,16 @@ int close_descriptor(arguments given) {
 
 // --- threads -----------------------------------------------------------------------------------------
 
+// pthread_exit: the main thread ends by that, and another one when it has made 100 steps
+int end_main_thread(arguments) {
+    std::atexit([] { std::puts("at exit"); });
+    std::thread([] {
+        std::this_thread::sleep_for(100ms);
+        steps(100);
+    }).detach();
+    ::pthread_exit(nullptr);
+}
+
 struct cancelled_work {
     const char* file;
     bool finished = false;
@@ -334,6 +344,7 @@ int main(int count, char** words) {
         {"cut at the stop", cut_at_stop},
         {"remove", remove_file},
         {"close its descriptor", close_descriptor},
+        {"pthread_exit", end_main_thread},
         {"cancelled", record_though_cancelled},
         {"no memory at the start", start_without_memory},
         {"no memory any more", go_on_without_memory},

@@ -334,6 +334,21 @@ TEST_SUITE("processes") {
 }
 
 TEST_SUITE("threads") {
+    TEST_CASE("a program whose main thread ends by pthread_exit() ends with its last thread, by "
+              "exit()") {
+        if (sanitized) {
+            COROSCOPE_SKIP("a sanitizer may have a thread of its own");
+            return;
+        }
+        const scratch_file file;
+        const program_end end = run({"pthread_exit"}, {{"COROSCOPE_TRACE", file.path()}});
+        CHECK(end.exit_code() == 0);
+        CHECK(end.output == "at exit\n");
+        const analysis::trace trace = load(std::string(file.path()));
+        CHECK(trace.health.finished);
+        CHECK(count_steps(trace) == 3 + 100 + 4);  // the static object's around them
+    }
+
     TEST_CASE("a thread that is to be cancelled starts and stops a session, prints what the "
               "runtime has to say, and is cancelled then") {
         const scratch_file file;
