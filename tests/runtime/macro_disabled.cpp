@@ -57,6 +57,14 @@ task<int> disabled_parent() {
     co_return sum;
 }
 
+struct throws_at_its_end {
+    ~throws_at_its_end() noexcept(false) { throw std::runtime_error("from a destructor"); }
+};
+task<std::shared_ptr<int>> disabled_late_failure(std::shared_ptr<int> given) {
+    const throws_at_its_end local;
+    co_return given;
+}
+
 struct inline_executor {
     template <class Job>
     void execute(Job&& job) {
@@ -106,6 +114,16 @@ int disabled_foreign() {
     int sum = 0;
     disabled_detached(sum);
     return sum;
+}
+
+int disabled_results_left() {
+    const auto kept = std::make_shared<int>(1);
+    try {
+        sync_wait(disabled_late_failure(kept));
+    } catch (const std::runtime_error&) {
+        return static_cast<int>(kept.use_count()) - 1;
+    }
+    return -1;
 }
 
 frame_sizes disabled_frames() {

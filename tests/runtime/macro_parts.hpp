@@ -18,6 +18,8 @@ int disabled_coroutines();
 int disabled_ranges();
 int disabled_executor();
 int disabled_foreign();
+/// How many results of a task are left that an exception left after its co_return.
+int disabled_results_left();
 
 /// Frame sizes of the same coroutine: with scopes of a compiled-out category, and without scopes;
 /// and with all macros under COROSCOPE_ENABLED=0, and without.

@@ -29,6 +29,7 @@ TEST_SUITE("compiled out") {
         CHECK(disabled_ranges() == 8);
         CHECK(disabled_executor() == 4);
         CHECK(disabled_foreign() == 4);
+        CHECK(disabled_results_left() == 0);
         const recorded found = session.stop();
         CHECK(found.trace.events.empty());
         CHECK(found.trace.tasks.empty());

@@ -47,6 +47,22 @@ private:
 };
 task<counted> make_counted(int& live) { co_return counted(live); }
 
+struct throws_at_its_end {
+    ~throws_at_its_end() noexcept(false) { throw std::runtime_error("from a destructor"); }
+};
+task<counted> fails_after_its_result(int& live) {
+    const throws_at_its_end local;
+    co_return counted(live);
+}
+task<counted> returns_again(int& live) {
+    try {
+        const throws_at_its_end local;
+        co_return counted(live);
+    } catch (const std::runtime_error&) {  // another is returned below
+    }
+    co_return counted(live);
+}
+
 task<> holds(counted, slot& into) { co_await suspend_into(into); }
 task<> awaits_holder(counted value, slot& into) { co_await holds(std::move(value), into); }
 
@@ -150,6 +166,16 @@ TEST_SUITE("task") {
         {
             const task<counted> never = make_counted(live);
         }
+        CHECK(live == 0);
+    }
+
+    TEST_CASE(
+        "a result is destroyed where an exception leaves its task after it, or another follows") {
+        int live = 0;
+        CHECK_THROWS_WITH_AS(sync_wait(fails_after_its_result(live)), "from a destructor",
+                             std::runtime_error);
+        CHECK(live == 0);
+        sync_wait(returns_again(live));
         CHECK(live == 0);
     }
 

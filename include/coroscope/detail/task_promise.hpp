@@ -85,7 +85,7 @@ public:
     task_promise(const task_promise&) = delete;
     task_promise& operator=(const task_promise&) = delete;
     ~task_promise() {
-        if (state_ == state::value) value_.~stored();
+        drop_value();
         if (state_ == state::error) error_.~exception_ptr();
     }
 
@@ -94,12 +94,14 @@ public:
 
     task<T> get_return_object() noexcept;
     void unhandled_exception() noexcept {
+        drop_value();
         ::new (static_cast<void*>(&error_)) std::exception_ptr(std::current_exception());
         state_ = state::error;
     }
     template <class Value = T>
         requires std::is_convertible_v<Value&&, T>
     void return_value(Value&& value) noexcept(std::is_nothrow_constructible_v<T, Value&&>) {
+        drop_value();
         if constexpr (std::is_reference_v<T>) {
             ::new (static_cast<void*>(&value_)) stored(__builtin_addressof(value));
         } else {
@@ -119,6 +121,17 @@ public:
 private:
     enum class state : unsigned char { nothing, value, error };
     using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
+
+    // After its co_return a coroutine destroys what it holds. Where a destructor throws, that is its end, or what a handler
+    // of its own returns is its result: there is one already.
+    void drop_value() noexcept {
+        if constexpr (!std::is_trivially_destructible_v<stored>) {
+            if (state_ != state::value) return;
+            state_ = state::nothing;
+            value_.~stored();
+        }
+    }
+
     union {
         stored value_;  // NOLINT(readability-identifier-naming): private as the union is
         std::exception_ptr error_;  // NOLINT(readability-identifier-naming)
