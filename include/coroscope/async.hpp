@@ -58,7 +58,10 @@ public:
                 answer.set_value(call());
             }
         }
-        COROSCOPE_DETAIL_CATCH(...) { answer.set_exception(std::current_exception()); }
+        COROSCOPE_DETAIL_PASS_UNWINDING  // the promise breaks then, as the standard library's does
+        COROSCOPE_DETAIL_CATCH(...) {
+            answer.set_exception(std::current_exception());
+        }
     }
 
     Call call;

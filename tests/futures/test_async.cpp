@@ -6,6 +6,8 @@
 
 #include <semaphore>
 
+#include <pthread.h>
+
 #include "support.hpp"
 
 using namespace coroscope;
@@ -87,6 +89,16 @@ TEST_SUITE("async") {
             fails, coroscope::async([]() -> int { throw std::runtime_error("in async"); }));
         CHECK(message_of([&] { failed.get(); }) == "in async");
         CHECK(fails.ended());
+    }
+
+    TEST_CASE("a function that ends its thread breaks the promise and ends the range") {
+        const range ends("ends its thread");
+        auto pending = call_end_callbacks_on_future(
+            ends, coroscope::async(std::launch::async, []() -> int { ::pthread_exit(nullptr); }));
+        CHECK_THROWS_WITH_AS(pending.get(),
+                             std::future_error(std::future_errc::broken_promise).what(),
+                             std::future_error);
+        CHECK(ends.ended());
     }
 
     TEST_CASE("a deferred function that nobody waits for is abandoned with its future") {

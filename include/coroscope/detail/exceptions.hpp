@@ -13,3 +13,16 @@
 #define COROSCOPE_DETAIL_CATCH(...) else
 #define COROSCOPE_DETAIL_RETHROW static_cast<void>(0)
 #endif
+
+// Stands before a COROSCOPE_DETAIL_CATCH(...) that does not throw on, where user code runs. pthread_exit and cancellation unwind
+// the stack by what only those two see, and end the process where it is not thrown on.
+#if defined(__cpp_exceptions) &&                                                                   \
+    __has_include(<bits/cxxabi_forced.h>)  // libstdc++: one class, nothing else
+#include <bits/cxxabi_forced.h>
+#define COROSCOPE_DETAIL_PASS_UNWINDING                                                            \
+    catch (const __cxxabiv1::__forced_unwind&) {                                                   \
+        throw;                                                                                     \
+    }
+#else
+#define COROSCOPE_DETAIL_PASS_UNWINDING
+#endif
