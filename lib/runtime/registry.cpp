@@ -2,6 +2,7 @@
 #include "registry.hpp"
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -96,6 +97,30 @@ void on_thread_exit(void* data) noexcept {
     delete &record;
 }
 
+// May the stack of the process's first thread grow without a limit, or with one that the kernel keeps no room for?
+bool may_grow_for_ever(const thread_record& record) noexcept {
+    if (record.os_id != static_cast<std::uint32_t>(::getpid())) return false;
+    constexpr std::uint64_t believable = std::uint64_t{1} << 40;
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           limit.rlim_cur > believable;
+}
+
+// Of such a stack the C library says that it is all that is free now beneath it: terabytes that begin where the heap ends,
+// and into which that grows. Frames of coroutines there would be taken for calls. What is certainly no heap is what lies
+// little below a call that runs. With such a limit the kernel keeps most of the address space beneath the stack free of
+// mappings, and the heap begins near the program, a third of it away. Where the limit was raised since the program
+// began, the answer ends at the topmost mapping, and further ones are placed beneath that. If the stack grows past the
+// bound, scopes down there are taken for those of frames: running time is then shown as waiting, never the other way.
+void bound_stack(thread_record& record) noexcept {
+    constexpr std::uintptr_t most_below = std::uintptr_t{64} << 20;
+    const std::uintptr_t top = record.stack_low + record.stack_bytes;
+    auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    if (here - record.stack_low >= record.stack_bytes) here = top;  // on a stack of somebody's own
+    if (here - record.stack_low > most_below) record.stack_low = here - most_below;
+    record.stack_bytes = top - record.stack_low;
+}
+
 void find_stack(thread_record& record) noexcept {
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
@@ -104,6 +129,7 @@ void find_stack(thread_record& record) noexcept {
     if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
         record.stack_low = reinterpret_cast<std::uintptr_t>(low);
         record.stack_bytes = bytes;
+        if (may_grow_for_ever(record)) bound_stack(record);
     }
     pthread_attr_destroy(&attributes);
 }
