@@ -173,10 +173,11 @@ std::uint32_t begin_module(const char* name, std::size_t size) noexcept {
     return begin_attribute(module_key, path, writer.size());
 }
 
-// Where the context carries something else, the block has left its thread or its task: a frame that is
-// destroyed while it is suspended, by whoever.
+// Where the context carries something else, or the same by inheritance, the block has left its thread or its task: a
+// frame that is destroyed while it is suspended, by whoever.
 void end_attribute(std::uint32_t handle) noexcept {
-    if (carried_attributes(this_thread.carried) == handle) carry(carried_beneath(handle));
+    if (carried_attributes(this_thread.carried) == handle && !is_inherited(handle))
+        carry(carried_beneath(handle));
     release_attributes(handle);
 }
 

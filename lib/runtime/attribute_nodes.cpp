@@ -4,9 +4,10 @@
 
 #include <new>
 
-#include <coroscope/detail/thread_state.hpp>
+#include <coroscope/detail/task_state.hpp>
 
 #include "fault_record.hpp"
+#include "recorder.hpp"
 
 namespace coroscope::runtime {
 namespace {
@@ -98,6 +99,7 @@ std::uint32_t make_attribute(std::uint32_t parent) noexcept {
     }
     attribute_node& node = node_of(slot);
     node.parent = parent;
+    node.task = this_thread.frame == nullptr ? 0 : this_thread.frame->task;
     node.serial = last_serial.fetch_add(1, std::memory_order_relaxed) + 1;
     node.announced.store(0, std::memory_order_relaxed);
     const std::uint64_t life = ((node.life.load(std::memory_order_relaxed) >> 32) + 1) << 32 | 1;
@@ -127,6 +129,19 @@ std::uint32_t carried_beneath(std::uint32_t handle) noexcept {
     handle = attribute_at(handle).parent;
     while (handle != 0 && is_removed(attribute_at(handle))) handle = attribute_at(handle).parent;
     return handle;
+}
+
+// Of its own blocks a task knows: what it carried as it was started is of others.
+bool is_inherited(std::uint32_t handle) noexcept {
+    const detail::task_state* const running = this_thread.frame;
+    return running != nullptr && running->task == task_of(this_thread.mark) &&
+           carried_attributes(running->carried) == handle &&
+           attribute_at(handle).task != running->task;
+}
+
+void own_attributes(std::uint64_t task, std::uint64_t carried) noexcept {
+    for (std::uint32_t at = carried_attributes(carried); at != 0; at = attribute_at(at).parent)
+        attribute_at(at).task = task;
 }
 
 void leave_observers(std::uint32_t handle) noexcept {

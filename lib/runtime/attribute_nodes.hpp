@@ -12,7 +12,7 @@
 
 #include <coroscope/attribute.hpp>
 #include <coroscope/context.hpp>
-#include <coroscope/detail/thread_state.hpp>
+#include <coroscope/detail/task_state.hpp>
 
 #include "own_memory.hpp"
 
@@ -21,6 +21,7 @@ namespace coroscope::runtime {
 struct attribute_node : own_memory {
     std::atomic<std::uint64_t> life{0};  ///< generation << 32 | references
     std::uint64_t set_ticks = 0;         ///< when it was set
+    std::uint64_t task = 0;              ///< whose block it is of: id, 0: of none that is known
     std::atomic<std::uint32_t> next{0};  ///< while it is free: the next free slot
     std::uint32_t parent = 0;            ///< handle
     std::uint32_t serial = 0;            ///< names it in traces; never reused before 2^32 others
@@ -31,7 +32,7 @@ struct attribute_node : own_memory {
     std::uint8_t value_bytes = 0;
     char text[attribute_bytes];  ///< key, value
 };
-static_assert(sizeof(attribute_node) == 136);
+static_assert(sizeof(attribute_node) == 144);
 
 /// A new node with one reference, which takes over the caller's reference to the parent. 0 when memory
 /// or slots are short: the parent's reference stays with the caller.
@@ -56,6 +57,13 @@ std::uint32_t carried_beneath(std::uint32_t handle) noexcept;
 /// reference does now, unless it is the last: then a context that keeps none may carry it, and it stays.
 void leave_observers(std::uint32_t handle) noexcept;
 
+/// Does the task that runs here carry this node because it was started under it? Then it keeps it though its block ends,
+/// whose frame it destroys.
+bool is_inherited(std::uint32_t handle) noexcept;
+
+/// A task's code ran where nobody knew whose it is, with nothing carried at first: what is carried now it has set itself.
+void own_attributes(std::uint64_t task, std::uint64_t carried) noexcept;
+
 /// The attribute at or beneath this node; 0: none.
 std::uint32_t topmost_attribute(std::uint32_t handle) noexcept;
 
@@ -74,6 +82,13 @@ void replace_carried(std::uint64_t& kept, std::uint64_t carried) noexcept;
     if ((kept ^ carried) >> 32 != 0) [[unlikely]]
         return replace_carried(kept, carried);
     kept = carried;
+}
+
+/// The task that ran here, and has its id, keeps what is carried here.
+[[gnu::always_inline]] inline void keep_context(detail::task_state& task) noexcept {
+    const std::uint64_t carried = detail::this_thread.carried;
+    if ((task.flags & detail::task_installed) == 0) own_attributes(task.task, carried);
+    keep_carried(task.carried, carried);
 }
 
 /// The kept word is kept no longer: its attributes go.

@@ -123,7 +123,7 @@ job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exce
     state_.before = current_resumer();
     const context next(job.task, job.poster.session, retain_attributes(job.poster.attributes));
     install_session(next);
-    state_.carried = carried_session(this_thread.carried);
+    state_.carried = this_thread.carried;  // the job holds the attributes
     state_.announced = static_cast<std::uint16_t>(this_thread.bound_session);
     if (is_recording()) {
         const context_change under_way;

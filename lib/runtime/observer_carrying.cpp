@@ -99,7 +99,7 @@ observers_guard::observers_guard(bool enabled) noexcept {
 
 observers_guard::~observers_guard() {
     if (carried_ == 0) return;
-    if (!stop_carrying(carried_)) detail::release_attributes(carried_);
+    if (is_inherited(carried_) || !stop_carrying(carried_)) detail::release_attributes(carried_);
 }
 
 }  // namespace coroscope

@@ -83,7 +83,7 @@ void find_await_site(task_state& task, const void* where) noexcept {
     know(task);
     take_leave(task, leaving.before);
     if (task.task == 0) task.task = new_task_id();
-    keep_carried(task.carried, this_thread.carried);
+    keep_context(task);
     set_flags(task, 0, task_installed);
     this_thread.frame = nullptr;  // it may be gone by the time that something asks for it
     const std::int32_t gate = load_gate();
@@ -136,7 +136,7 @@ void find_await_site(task_state& task, const void* where) noexcept {
     if (!is_installed(awaiter) && is_quiet(awaited)) return;
     take_leave(awaiter, awaited.before);
     if (awaiter.task == 0) awaiter.task = new_task_id();
-    keep_carried(awaiter.carried, this_thread.carried);
+    keep_context(awaiter);
     set_flags(awaiter, 0, task_installed);
     if (awaited.task == 0) awaited.task = new_task_id();
     const std::int32_t gate = load_gate();

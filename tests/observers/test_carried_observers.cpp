@@ -6,7 +6,9 @@
 #include <coroscope/future.hpp>
 #include <coroscope/observer.hpp>
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "observing.hpp"
@@ -51,6 +53,19 @@ foreign::manual<foreign::declared> observes_itself(slot& into, journal& seen) {
     }
     co_await suspend_into(into);
     COROSCOPE("after");
+}
+
+foreign::manual<foreign::declared> starts_unobserved(slot& into, std::function<void()> start) {
+    const observers_guard off(false);
+    start();
+    co_await suspend_into(into);
+}
+foreign::manual<foreign::declared>
+destroys_later(slot& into, std::optional<foreign::manual<foreign::declared>>& other,
+               bool& enabled) {
+    co_await suspend_into(into);
+    other.reset();
+    enabled = observers_enabled();
 }
 
 // One whose callable tells by `alive` whether anything still knows it.
@@ -327,5 +342,21 @@ TEST_SUITE("carried observers") {
         CHECK(found.count("inside") == 1);
         CHECK(seen.take() == lines{"+inside", "-inside"});
         for (const std::string& text : found.trace.strings) CHECK(text.size() < 64);
+    }
+
+    TEST_CASE("work that was started unobserved stays so when it destroys the frame of the guard") {
+        slot places[2];
+        bool enabled = true;
+        std::optional<foreign::manual<foreign::declared>> starter;
+        std::optional<foreign::manual<foreign::declared>> started;
+        starter.emplace(starts_unobserved(places[0], [&] {
+            started.emplace(destroys_later(places[1], starter, enabled));
+            started->resume();
+        }));
+        starter->resume();
+        places[1].resume();
+        CHECK_FALSE(enabled);
+        CHECK(observers_enabled());
+        CHECK(carries_nothing());
     }
 }

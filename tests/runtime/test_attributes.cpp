@@ -7,6 +7,7 @@
 #include <coroscope/analysis/averages.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -82,6 +83,45 @@ std::vector<std::string> run_hops() {
     }).join();
     return seen;
 }
+
+manual_task destroys_later(slot& into, std::optional<manual_task>& other,
+                           std::vector<std::string>& seen) {
+    co_await suspend_into(into);
+    other.reset();
+    seen.push_back(current("tenant"));
+    {
+        const attribute own("tenant", "own");
+        co_await suspend_into(into);
+        seen.push_back(current("tenant"));
+    }
+    seen.push_back(current("tenant"));
+}
+
+manual_task starts_under_attribute(slot& into, std::function<void()> start) {
+    const attribute request("request", 42);
+    const attribute tenant("tenant", "acme");
+    start();
+    co_await suspend_into(into);
+}
+
+// What a coroutine sees that destroys the one under whose attribute it was started.
+std::vector<std::string> destroy_its_starter() {
+    slot places[2];
+    std::vector<std::string> seen;
+    std::optional<manual_task> starter;
+    std::optional<manual_task> started;
+    starter.emplace(starts_under_attribute(places[0], [&] {
+        started.emplace(destroys_later(places[1], starter, seen));
+        started->resume();
+    }));
+    starter->resume();
+    places[1].resume();
+    seen.push_back(current("tenant"));
+    places[1].resume();
+    seen.push_back(current("tenant"));
+    return seen;
+}
+const std::vector<std::string> as_started{"acme", "none", "own", "acme", "none"};
 
 const std::vector<std::string> as_it_should{"acme", "none", "acme", "acme", "none", "none"};
 
@@ -179,6 +219,37 @@ TEST_SUITE("attributes") {
         CHECK(carried(found, "job") == "acme");
         CHECK(carried(found, "callback") == "acme");
         CHECK(carried(found, "unrelated") == "none");
+    }
+
+    TEST_CASE("work keeps an attribute that it was started under when it destroys the frame of its "
+              "block") {
+        CHECK(destroy_its_starter() == as_started);
+        recording session;
+        CHECK(destroy_its_starter() == as_started);
+    }
+
+    TEST_CASE("a job keeps an attribute that it was posted under when it destroys the frame of its "
+              "block") {
+        slot place;
+        manual_executor pool;
+        executor_adaptor adaptor(pool);
+        std::vector<std::string> seen;
+        std::optional<manual_task> poster;
+        poster.emplace(starts_under_attribute(place, [&] {
+            adaptor.execute([&] {
+                poster.reset();
+                seen.push_back(current("tenant"));
+                {
+                    const attribute own("tenant", "own");
+                    seen.push_back(current("tenant"));
+                }
+                seen.push_back(current("tenant"));
+            });
+        }));
+        poster->resume();
+        pool.run();
+        CHECK(seen == std::vector<std::string>{"acme", "own", "acme"});
+        CHECK(current("tenant") == "none");
     }
 
     TEST_CASE("a callback that adds an attribute changes nothing for the task it comes from") {
