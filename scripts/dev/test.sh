@@ -19,7 +19,7 @@ toolkit with the figures for docs/gpu.md. Where there is no GPU it says so and e
 record; COROSCOPE_CRASH_SEED repeats a run. --soak runs the tests of scale at full size: a million live
 tasks, 10,000 threads, the records of an hour. --sanitize valgrind runs memcheck on the runtime's tests.
 
-example: ./dev test --sanitize thread runtime
+example: ./dev test --sanitize thread session
 TEXT
 }
 
