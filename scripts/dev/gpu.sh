@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev test --gpu: what only a machine with a GPU can show, with the figures for docs/gpu.md.
+# ./dev test --gpu: what only a machine with a GPU can show, with the figures that docs/gpu.md speaks of.
 
 # The driver's devices, or Windows' own below WSL.
 has_gpu() {

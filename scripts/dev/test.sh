@@ -13,7 +13,7 @@ them). The last line is "N passed, N failed", counted over test cases; ", N skip
 where some were. Exits 0 when none failed.
 
 --gpu runs what needs an NVIDIA GPU instead (examples/cuda_pipeline) and prints device, driver and
-toolkit with the figures for docs/gpu.md. Where there is no GPU it says so and exits 1.
+toolkit, and what a launch costs. Where there is no GPU it says so and exits 1.
 
 --crash ends a process under load in six ways at MOMENTS random moments each, and looks for every
 record; COROSCOPE_CRASH_SEED repeats a run. --soak runs the tests of scale at full size: a million live
