@@ -5,11 +5,11 @@ fuzz_usage() {
     cat <<'TEXT'
 usage: ./dev fuzz [TARGET] [SECONDS]
 
-Builds the fuzzers of the readers (clang's libFuzzer, with AddressSanitizer and UBSan) and runs TARGET, or
-each of them, for SECONDS (60). The targets are native, packed (native traces, packed and to be packed),
+Fuzzes the trace readers with malformed input: builds their fuzzers (clang's libFuzzer, with AddressSanitizer and
+UBSan) and runs TARGET, or each of them, for SECONDS (60). The targets are native, packed (native traces, packed and to be packed),
 events (Chrome's JSON, gzip, whole databases), nvprof and nsight (databases with rows as the fuzzer wants them).
-What was found interesting is kept under build/fuzz/corpus for the next run; an input that breaks something is
-named, and belongs, once mended, into tests/fuzz/corpus/TARGET, where every test run reads it.
+Inputs that reach new code are kept under build/fuzz/corpus for the next run. An input that breaks a reader is
+named. When the reader is mended, put that input into tests/fuzz/corpus/TARGET, where every test run reads it.
 
 example: ./dev fuzz native 600
 TEXT
