@@ -356,6 +356,28 @@ void completion::drop() noexcept {
     drop_carried(handles_ ? handler_.carried : carried_);
 }
 
+purpose current_await() noexcept {
+    const innermost inside;
+    const bool awaits = inside->whose.is(purpose_initiating) || !inside->runs_task();
+    const bool told = !inside->is(frame_outermost) || inside->starting != 0;
+    return awaits && told ? inside->whose : purpose{};
+}
+
+await_step::await_step(const purpose& of) noexcept {
+    const innermost inside;
+    const bool carries = detail::carried_attributes(of.carried) != 0;
+    before_ = inside->whose;
+    inside->whose = {of.task, of.carried,
+                     purpose::make(of.serial(), carries ? purpose_carrying : purpose_step)};
+    ++inside->starting;
+}
+
+await_step::~await_step() {
+    const innermost inside;
+    --inside->starting;
+    inside->whose = before_;
+}
+
 std::uint64_t suspending_task() noexcept {
     const frame* const inside = this_thread.invocation;
     if (inside == nullptr || !inside->suspends() || inside->begun.ticks == 0) return 0;

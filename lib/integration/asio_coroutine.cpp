@@ -288,28 +288,6 @@ void destroy(tracked_task& gone) noexcept {
     drop_carried(gone.carried);
 }
 
-purpose current_await() noexcept {
-    const innermost inside;
-    const bool awaits = inside->whose.is(purpose_initiating) || !inside->runs_task();
-    const bool told = !inside->is(frame_outermost) || inside->starting != 0;
-    return awaits && told ? inside->whose : purpose{};
-}
-
-await_step::await_step(const purpose& of) noexcept {
-    const innermost inside;
-    const bool carries = detail::carried_attributes(of.carried) != 0;
-    before_ = inside->whose;
-    inside->whose = {of.task, of.carried,
-                     purpose::make(of.serial(), carries ? purpose_carrying : purpose_step)};
-    ++inside->starting;
-}
-
-await_step::~await_step() {
-    const innermost inside;
-    --inside->starting;
-    inside->whose = before_;
-}
-
 void settle_suspension(frame& inside) noexcept {
     if (inside.is(frame_suspends_plain)) spell_out(inside);
     const suspension& ended = inside.begun;

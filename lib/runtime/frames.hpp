@@ -56,8 +56,7 @@ std::uint32_t spawn_site_id(const task_state& task) noexcept;
 
 /// Tells that scopes belong to this context from here on. `flags`: trace::context_restored, where what was before such a
 /// record goes on.
-void record_context(const resumer& next, std::uint64_t previous,
-                    std::uint32_t flags = 0) noexcept;
+void record_context(const resumer& next, std::uint64_t previous, std::uint32_t flags = 0) noexcept;
 
 /// The thread runs this task from here on (a mark's upper part), and carries what it carries. It may have been
 /// registered since that was put down: its own part of the mark stays.

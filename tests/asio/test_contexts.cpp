@@ -171,7 +171,8 @@ TEST_CASE("what runs between a coroutine's awaits is recorded under the attribut
     check_all_add_up(loaded);
 }
 
-TEST_CASE("a loop that runs under other attributes has its own again between a coroutine's awaits") {
+TEST_CASE(
+    "a loop that runs under other attributes has its own again between a coroutine's awaits") {
     const auto loaded = record([] {
         net::io_context io;
         spawn_resting(io);

@@ -68,7 +68,7 @@ public:
         return net::async_initiate<Token, void(int)>(
             [this](auto handler) {
                 const auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-                job_.set_value([kept] { std::move(*kept)(7); });
+                job_.set_value([kept] { std::move (*kept)(7); });
             },
             token);
     }
