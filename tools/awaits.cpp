@@ -27,11 +27,10 @@ int run_awaits(const awaits_command& asked) {
 
 void add_awaits(CLI::App& root, command_line& line) {
     auto asked = std::make_shared<awaits_command>();
-    CLI::App* command =
-        root.add_subcommand("awaits", "Where tasks waited, by the place of the await");
-    add_data_options(
-        *command, asked->data,
-        "total, suspended, queued, waiting, count, and by place also p50, p99, max, unfinished");
+    CLI::App* command = root.add_subcommand("awaits", "Where tasks waited, by await site");
+    add_data_options(*command, asked->data,
+                     "total, suspended, queued, waiting, count, and by await site also p50, p99, "
+                     "max, unfinished");
     command->add_flag("--chains", asked->chains,
                       "By the chain of spawns and awaits that led there");
     command->footer("Example:\n  coroscope awaits trace.cst --sort-by max --limit 10");

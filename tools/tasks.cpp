@@ -76,10 +76,10 @@ int run_tasks(const tasks_command& asked) {
 
 void add_tasks(CLI::App& root, command_line& line) {
     auto asked = std::make_shared<tasks_command>();
-    CLI::App* command = root.add_subcommand("tasks", "The tasks, by the place that spawned them");
-    add_data_options(
-        *command, asked->data,
-        "running, suspended, queued, waiting, wall, and by place also count, p50, p90, p99, max");
+    CLI::App* command = root.add_subcommand("tasks", "The tasks, by spawn site");
+    add_data_options(*command, asked->data,
+                     "running, suspended, queued, waiting, wall, and by spawn site also count, "
+                     "p50, p90, p99, max");
     CLI::Option* tree =
         command->add_flag("--tree", asked->tree, "Every task, under the one that created it");
     command

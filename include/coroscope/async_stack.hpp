@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The logical stack of a task: itself, who awaits it (else who spawned it), and so on up to the root,
+// The async stack of a task: itself, who awaits it (else who spawned it), and so on up to the root,
 // each with the place where it was spawned and the await that it is suspended in. A thread's own stack
 // shows none of that, because coroutines leave it when they suspend.
 //

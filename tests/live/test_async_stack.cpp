@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The logical stack of a task, across everything that it may have come through.
+// The async stack of a task, across everything that it may have come through.
 
 #include <coroscope/async_stack.hpp>
 #include <coroscope/fiber.hpp>
