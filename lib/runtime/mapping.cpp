@@ -171,10 +171,13 @@ int mapping::populate(std::uint64_t from, std::uint64_t to) const noexcept {
     return 0;
 }
 
-// Of the mapping and not of the descriptor, which may be another file's. Of pages that are shared the system makes a second
-// mapping where it is to move none.
-std::byte* mapping::second_view() const noexcept {
-    void* at = ::mremap(base_, 0, usable_, MREMAP_MAYMOVE);
+// The look comes after the mapping: a number that is the file's then was so before.
+std::byte* mapping::second_view() noexcept {
+    void* at = file_ >= 0 ? map_unlocked(usable_, MAP_SHARED, file_) : MAP_FAILED;
+    if (at != MAP_FAILED && check_file() == 0) return static_cast<std::byte*>(at);
+    if (at != MAP_FAILED) ::munmap(at, usable_);
+    // Without the descriptor: of shared pages the system (not memcheck) makes a second mapping where it is to move none.
+    at = ::mremap(base_, 0, usable_, MREMAP_MAYMOVE);
     return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 

@@ -36,7 +36,7 @@ public:
     bool has_file() const noexcept { return over_file_; }
 
     /// The file's usable bytes at a second place, or null. To be given back by drop_view().
-    std::byte* second_view() const noexcept;
+    std::byte* second_view() noexcept;
     void drop_view(std::byte* view) const noexcept;
 
     /// Puts empty anonymous memory in the place of the mapping, at once. False when the system
