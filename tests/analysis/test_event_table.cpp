@@ -287,6 +287,7 @@ TEST_CASE("each table tells of what ran where it looks; one of nothing where to 
 
 TEST_CASE("the notes under a table speak of one event as of one") {
     event_list list;
+    add_event(list, {.name = "op", .start_ns = 0, .end_ns = 9});
     add_other(list, "mark", 1);
     build_tree(list);
     CHECK(table_of(list, {.select = event_selection::cpu}).notes ==
