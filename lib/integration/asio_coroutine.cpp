@@ -68,27 +68,41 @@ void install_late(tracked_task& running, frame& inside) noexcept {
 
 }  // namespace
 
-// What starts or carries on an await spawns the coroutine for it.
-void spawn(tracked_task& spawned) noexcept {
-    const innermost inside;
+namespace {
+
+// `awaited`: where an await is started or carried on, it awaits this.
+void spawn_in(frame& inside, tracked_task& spawned, bool awaited) noexcept {
     const purpose created = current_await();
-    const bool told = created.is(purpose_initiating | purpose_carrying);
-    spawned.awaited = created.has_task();
+    const bool told = created.has_task() && created.is(purpose_initiating | purpose_carrying);
+    spawned.awaited = awaited && created.has_task();
     spawned.task = detail::new_task_id();
-    spawned.carried =
-        retain_carried(spawned.awaited && told ? created.carried : this_thread.carried);
+    spawned.carried = retain_carried(told ? created.carried : this_thread.carried);
     if (load_gate() == 0) return;
-    const bool suspends = inside->suspends();
-    const std::uint32_t site =
-        operation_site("", "co_spawn", suspends ? inside->begun.location : nullptr);
-    if (suspends) end_suspension(*inside, site);
-    const std::uint64_t parent = spawned.awaited ? created.task : current_task();
+    const void* const location = inside.suspends() ? inside.begun.location : nullptr;
+    // The coroutine that suspends may go on in the one that it starts: its suspension cannot wait for a better name.
+    if (inside.suspends())
+        end_suspension(inside, operation_site("", awaited ? "co_spawn" : "co_await", location));
+    const std::uint64_t parent = created.has_task() ? created.task : current_task();
     const std::uint64_t ticks = now();
-    write_spawn(spawned.task, spawned.announced, ticks, site, 0, parent, spawned.carried);
+    write_spawn(spawned.task, spawned.announced, ticks,
+                operation_site("", "co_spawn", awaited ? location : nullptr), 0, parent,
+                spawned.carried);
     if (!spawned.awaited) return;
     show_awaiter(spawned.task, created.task);
     if (char* at = reserve())
         write_record(at, ticks, make_tag(record_kind::awaiting, 0, 0), created.task, spawned.task);
+}
+
+}  // namespace
+
+void spawn(tracked_task& spawned) noexcept {
+    const innermost inside;
+    spawn_in(*inside, spawned, true);
+}
+
+void spawn_detached(tracked_task& spawned) noexcept {
+    const innermost inside;
+    spawn_in(*inside, spawned, false);
 }
 
 namespace {

@@ -404,6 +404,41 @@ TEST_CASE("a co_spawn that is a later step of what a coroutine awaits is its chi
     CHECK(parent.time.waiting_ns == 0);
 }
 
+namespace {
+
+// An operation that starts a helper of which it wants nothing, and then what it is about.
+net::awaitable<void> starts_a_helper() {
+    COROSCOPE_FUNCTION();
+    net::steady_timer timer(co_await net::this_coro::executor, 1ms);
+    const auto start = [&timer](auto handler) {
+        net::co_spawn(timer.get_executor(), napping_child(), net::detached);
+        timer.async_wait(std::move(handler));
+    };
+    co_await net::async_initiate<const net::use_awaitable_t<>, void(net_error::error_code)>(
+        start, net::use_awaitable);
+}
+
+}  // namespace
+
+TEST_CASE("a detached co_spawn in what a coroutine awaits is its child, and not what it awaits") {
+    const auto loaded = record([] {
+        net::io_context io;
+        net::co_spawn(io, starts_a_helper(), net::detached);
+        io.run();
+    });
+    const analysis::task_info& parent = task_named(loaded, "starts_a_helper");
+    const analysis::task_info& helper = task_named(loaded, "napping_child");
+    REQUIRE(helper.parent != analysis::none);
+    CHECK(&loaded.tasks[helper.parent] == &parent);
+    CHECK(helper.awaiter == analysis::none);
+    const analysis::await_info& await = only_await(loaded, parent);
+    CHECK(await.awaited == analysis::none);
+    CHECK(loaded.sites[await.site].label == "co_await");
+    CHECK(loaded.sites[await.site].line > 0);
+    CHECK_FALSE(await.wake_ns);
+    check_all_add_up(loaded);
+}
+
 TEST_CASE("what woke the step that spawns a coroutine did not wake the coroutine") {
     const auto loaded = record_handshake(false);
     const analysis::task_info& child = task_named(loaded, "napping_child");

@@ -236,11 +236,14 @@ namespace detail {
 template <typename Value, typename Executor>
 class awaitable_frame;
 struct awaitable_thread_entry_point;
+class detached_handler;
 }  // namespace detail
 #if defined(BOOST_ASIO_INLINE_NAMESPACE_BEGIN)
 BOOST_ASIO_INLINE_NAMESPACE_END
 #endif
 }  // namespace boost::asio
+template <>
+inline constexpr bool coroscope::asio::is_detached<::boost::asio::detail::detached_handler> = true;
 COROSCOPE_ASIO_TRAITS(::boost::asio)
 #endif
 
@@ -255,10 +258,13 @@ namespace detail {
 template <typename Value, typename Executor>
 class awaitable_frame;
 struct awaitable_thread_entry_point;
+class detached_handler;
 }  // namespace detail
 #if defined(ASIO_INLINE_NAMESPACE_BEGIN)
 ASIO_INLINE_NAMESPACE_END
 #endif
 }  // namespace asio
+template <>
+inline constexpr bool coroscope::asio::is_detached<::asio::detail::detached_handler> = true;
 COROSCOPE_ASIO_TRAITS(::asio)
 #endif

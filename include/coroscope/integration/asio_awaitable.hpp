@@ -30,8 +30,14 @@ concept is_asio_awaitable = requires(const Operand& operand) {
     operand.await_ready();
 };
 
+/// Is it the handler of `detached`, which hands no result to anybody? Specialised where that has been declared.
+template <class Handler>
+inline constexpr bool is_detached = false;
+
 /// A co_spawn is called. Its first run comes later, or inside the call.
 COROSCOPE_API void spawn(tracked_task& spawned) noexcept;
+/// The same of one whose result nobody gets, though it may be called while an await is started.
+COROSCOPE_API void spawn_detached(tracked_task& spawned) noexcept;
 /// The task awaits an operation: what Asio creates from here on until that is started is the operation's.
 COROSCOPE_API COROSCOPE_NO_PLT void suspend(tracked_task& suspended) noexcept;
 /// The task's code runs, on this thread, from here on.
@@ -220,6 +226,11 @@ class entry_promise : public promise<Frame> {
 public:
     entry_promise() noexcept {
         if (is_active()) spawn(task_);
+    }
+    /// By what co_spawn_entry_point() is called with.
+    template <class Awaitable, class Executor, class Function, class Handler>
+    entry_promise(Awaitable*, const Executor&, const Function&, const Handler&) noexcept {
+        if (is_active()) is_detached<Handler> ? spawn_detached(task_) : spawn(task_);
     }
     ~entry_promise() {
         if (task_.task != 0) destroy(task_);
