@@ -40,19 +40,19 @@ constexpr std::uint64_t way_back(std::uint64_t waker) noexcept {
     return purpose::make(0, waker != 0 ? purpose_back : purpose_step);
 }
 
-// With attributes it is carrying, of no task.
-[[gnu::noinline]] void carry_back(operation_state& created, std::uint64_t carried) noexcept {
-    created.whose.carried = retain_carried(carried);
-    if (has_attributes(created.whose)) created.whose.which = purpose::make(0, purpose_carrying);
+// The result of a co_spawn on its way to its awaiter, if it has one.
+void create_way_back(operation_state& created, const frame& inside) noexcept {
+    created = {{0, 0, way_back(inside.waker)}, inside.wake, inside.waker};
 }
 
-// The result of a co_spawn on its way to its awaiter, if it has one. It carries what the co_spawn's task did. Where a
-// composed operation goes on after its co_spawn, with anything else than work for an executor, the awaiter is not ready.
-void create_way_back(operation_state& created, const frame& inside, operation_kind kind) noexcept {
-    const std::uint64_t wake = kind == operation_kind::work ? inside.wake : 0;
-    created = {{0, 0, way_back(inside.waker)}, wake, inside.waker};
-    if (has_attributes(inside.whose)) [[unlikely]]
-        carry_back(created, inside.whose.carried);
+// The same with what the co_spawn's task carried: then it is carrying, of no task. Where a composed operation goes on after
+// its co_spawn, with anything else than work for an executor, the awaiter is not ready.
+void create_any_way_back(operation_state& created, const frame& inside,
+                         operation_kind kind) noexcept {
+    create_way_back(created, inside);
+    if (kind != operation_kind::work) created.wake = 0;
+    created.whose.carried = retain_carried(inside.whose.carried);
+    if (has_attributes(created.whose)) created.whose.which = purpose::make(0, purpose_carrying);
 }
 
 void make_handler(operation_state& created) noexcept {
@@ -103,7 +103,7 @@ void forget_missed(frame& outermost) noexcept {
                                has_attributes(inside->whose) ? purpose_carrying : purpose_step,
                                is_ready, suspends);
         if (inside->whose.is(purpose_back)) {
-            create_way_back(created, *inside, kind);
+            create_any_way_back(created, *inside, kind);
             if (stands_alone) inside->whose = {};
             return;
         }
@@ -136,14 +136,17 @@ void forget_missed(frame& outermost) noexcept {
 [[gnu::always_inline]] inline bool create_while_idle(operation_state& created, const frame& inside,
                                                      operation_kind kind) noexcept {
     const purpose& of = inside.whose;
-    if (of.is(purpose_step) && of.task != 0)
+    if (of.is(purpose_step) && of.task != 0) [[likely]] {
         create_plain_step(created, of, kind, 0);
-    else if (of.is(purpose_back) && of.task == 0)
-        create_way_back(created, inside, kind);
-    else if (of.is(purpose_initiating) && of.task != 0 && !has_attributes(of))
+    } else if (of.is(purpose_back) && of.task == 0) {
+        if (kind != operation_kind::work || has_attributes(of)) [[unlikely]]
+            return false;
+        create_way_back(created, inside);
+    } else if (of.is(purpose_initiating) && of.task != 0 && !has_attributes(of)) {
         create_plain_step(created, of, kind, of.task);
-    else
+    } else {
         return false;
+    }
     return true;
 }
 
