@@ -202,11 +202,11 @@ exec $USUAL_CXX "$@"
         self.native = self.tools / "native.ini"
         self.native.write_text(f"[binaries]\ncpp = '{self.compiler}'\ncmake = 'false'\n")
 
-    def configured(self, tests):
+    def configured(self, tests, analysis="auto"):
         environment = os.environ | {"USUAL_CXX": os.environ.get("CXX", "c++")}
         options = [f"-D{part}=disabled" for part in PARTS.findall((ROOT / "meson_options.txt").read_text())]
         return subprocess.run(["meson", "setup", "--wrap-mode=nodownload", "--native-file", self.native, *options,
-                               f"-Dtests={tests}", self.tools / tests, ROOT],
+                               f"-Dtests={tests}", f"-Danalysis={analysis}", self.tools / tests, ROOT],
                               env=environment, capture_output=True, text=True, timeout=120, check=False)
 
     def test_a_build_that_does_not_ask_for_the_tests_does_without_them(self):
@@ -218,6 +218,17 @@ exec $USUAL_CXX "$@"
         done = self.configured("enabled")
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"fallback subproject for the dependency doctest\n+\S*meson.build:\d+:\d+: ERROR: ")
+
+    def test_one_without_the_analysis_does_without_the_tests(self):
+        done = self.configured("auto", analysis="disabled")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"analysis +: NO\n +tests +: NO")
+
+    def test_one_that_asks_for_the_tests_without_the_analysis_is_told_that_they_need_it(self):
+        done = self.configured("enabled", analysis="disabled")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("Feature tests cannot be enabled: coroscope-analysis, which reads traces, is not built: "
+                      "the option analysis is disabled", done.stdout)
 
 
 class NoGpu(BareSystem):
