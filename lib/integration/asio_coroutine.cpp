@@ -60,6 +60,7 @@ void install_late(tracked_task& running, frame& inside) noexcept {
     running.before = detail::current_resumer();
     running.before.carried = detail::carried_session(running.before.carried);
     drop_carried(running.carried);
+    own_attributes(running.task, this_thread.carried);
     running.carried = retain_carried(this_thread.carried);
     detail::set_flags(running, detail::task_installed);
     detail::go_on_with(mark_here(running.task), running.carried, &running);
