@@ -223,6 +223,53 @@ TEST_SUITE("boost_fiber" * doctest::skip(thread_sanitized)) {
         CHECK(awaits.front().waker == found.event("wakes").task);
     }
 
+    TEST_CASE("a fiber that a library parks is suspended until the library makes it ready") {
+        recording session;
+        on_thread<bf::algo::round_robin>([] {
+            bf::context* parked = nullptr;
+            bf::fiber waits([&parked] {
+                COROSCOPE("parked");
+                parked = bf::context::active();
+                parked->suspend();
+            });
+            bf::fiber wakes([&parked] {
+                COROSCOPE("wakes");
+                boost::this_fiber::sleep_for(std::chrono::milliseconds(2));
+                bf::context::active()->schedule(parked);
+            });
+            waits.join();
+            wakes.join();
+        });
+        const recorded found = session.stop();
+        const auto& waits = found.trace.tasks[found.event("parked").task];
+        const auto awaits = found.awaits(waits);
+        REQUIRE(awaits.size() == 1);
+        CHECK(awaits[0].waker == found.event("wakes").task);
+        CHECK(awaits[0].wake_ns > awaits[0].suspend_ns);
+        CHECK(waits.time.suspended_ns >= 1'500'000);
+        check_whole(found, waits);
+    }
+
+    TEST_CASE("a parked fiber that another thread makes ready has an unseen waker") {
+        recording session;
+        on_thread<bf::algo::round_robin>([] {
+            bf::context* parked = nullptr;
+            bf::fiber waits([&parked] {
+                COROSCOPE("parked");
+                parked = bf::context::active();
+                parked->suspend();
+            });
+            while (parked == nullptr) boost::this_fiber::yield();
+            std::thread([parked] { parked->get_scheduler()->schedule_from_remote(parked); }).join();
+            waits.join();
+        });
+        const recorded found = session.stop();
+        const auto awaits = found.awaits(found.trace.tasks[found.event("parked").task]);
+        REQUIRE(awaits.size() == 1);
+        CHECK(awaits[0].waker == analysis::none);
+        CHECK(awaits[0].wake_ns > awaits[0].suspend_ns);
+    }
+
     TEST_CASE("a coroutine on a fiber is suspended while the fiber is") {
         recording session;
         on_thread<bf::algo::round_robin>(

@@ -33,8 +33,8 @@ inline namespace COROSCOPE_ABI {
 
 namespace detail {
 
-/// Changes with each wait of a fiber, which tells a yield from a wait; 0 in versions of Boost that do not
-/// say.
+/// Changes with each wait in one of Boost.Fiber's own classes, and so never in a yield; 0 in versions of Boost that
+/// do not say. A library that parks fibers itself (context::suspend(), as Boost's yield for Asio) leaves it as it is.
 template <class Context>
 std::size_t waits_of(const Context& fiber) noexcept {
     if constexpr (requires { fiber.waker_epoch_.load(); }) {
@@ -89,12 +89,17 @@ public:
         if (context* active = context::active(); active != running_) change_to(active);
     }
 
+    /// What runs here has called the algorithm: the switch to it is over.
+    void has_arrived() const noexcept { just_left_ = nullptr; }
+
     void awakened(context* ready) noexcept {
         using coroscope::detail::fiber_waker;
+        const bool in_the_switch = ready == just_left_;
+        has_arrived();
         entry* woken = obtain(ready);
         if (woken == nullptr) return;
         fiber_waker waker = fiber_waker::current;
-        if (woken->waits != 0 && woken->waits == waits_of(*ready))
+        if (in_the_switch && woken->waits != 0 && woken->waits == waits_of(*ready))
             waker = fiber_waker::itself;
         else if (running_->is_context(boost::fibers::type::dispatcher_context))
             waker = fiber_waker::unseen;
@@ -104,6 +109,7 @@ public:
     void change_to(context* next) noexcept {
         entry* entered = obtain(next);
         if (running_entry_ != nullptr) leave(running_entry_);
+        just_left_ = running_;
         running_ = next;
         running_entry_ = entered;
         if (entered != nullptr) coroscope::detail::enter_fiber(entered->state);
@@ -142,6 +148,9 @@ private:
 
     context* running_;
     entry* running_entry_;
+    // Boost makes a fiber that yields ready within the switch, before anything else: only the first call that follows
+    // can be that. Null: it has come. Never followed, since what has ended may be gone.
+    mutable const context* just_left_ = nullptr;
 };
 
 }  // namespace detail
@@ -165,13 +174,18 @@ public:
 
     context* pick_next() noexcept override {
         watch_.settle();
+        watch_.has_arrived();
         context* next = wrapped_->pick_next();
         if (next != nullptr) watch_.change_to(next);
         return next;
     }
 
-    bool has_ready_fibers() const noexcept override { return wrapped_->has_ready_fibers(); }
+    bool has_ready_fibers() const noexcept override {
+        watch_.has_arrived();
+        return wrapped_->has_ready_fibers();
+    }
     void suspend_until(const std::chrono::steady_clock::time_point& until) noexcept override {
+        watch_.has_arrived();
         wrapped_->suspend_until(until);
     }
     void notify() noexcept override { wrapped_->notify(); }
