@@ -39,6 +39,35 @@ private:
     int exceptions_;
 };
 
+/// The same where a library may put the job's stack aside untold, and go on with it on another thread: nothing on a thread
+/// refers to it, and where its end finds something else on its thread, that runs nobody's work afterwards.
+class moving_job_run {
+public:
+    COROSCOPE_API explicit moving_job_run(const job_stamp& job) noexcept;
+    COROSCOPE_API ~moving_job_run();
+    moving_job_run(const moving_job_run&) = delete;
+    moving_job_run& operator=(const moving_job_run&) = delete;
+
+private:
+    std::uint64_t task_;
+    resumer before_;
+    const thread_state* thread_;
+    int exceptions_;
+};
+
+/// While the stack of what runs here is put aside: its task is suspended, in an await at `location`, the address of a
+/// std::source_location, and goes on where this ends, maybe on another thread.
+class stack_pause {
+public:
+    COROSCOPE_API explicit stack_pause(const void* location) noexcept;
+    COROSCOPE_API ~stack_pause();
+    stack_pause(const stack_pause&) = delete;
+    stack_pause& operator=(const stack_pause&) = delete;
+
+private:
+    resumer inside_;
+};
+
 /// A job that never runs.
 COROSCOPE_API void cancel_job(const job_stamp& job) noexcept;
 
@@ -82,14 +111,14 @@ private:
 inline namespace COROSCOPE_ABI {
 
 /// A callable on its way through a queue. Move-only callables stay move-only.
-template <class Callable>
+template <class Callable, class Run = detail::job_run>
 class stamped_job {
 public:
     stamped_job(Callable callable, const void* location)
         : callable_(detail::moved(callable)), ticket_(location) {}
 
     decltype(auto) operator()() {
-        const detail::job_run run(ticket_.redeem());
+        const Run run(ticket_.redeem());
         if constexpr (std::is_invocable_v<Callable>) {
             return detail::moved(callable_)();
         } else {

@@ -118,38 +118,104 @@ job_stamp post(const void* location, std::uint32_t flags) noexcept {
 job_stamp post_job(const void* location) noexcept { return post(location, trace::spawn_job); }
 job_stamp post_thread(const void* location) noexcept { return post(location, 0); }
 
-job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exceptions()) {
-    state_.task = job.task;
-    state_.before = current_resumer();
+namespace {
+
+// The job runs on this thread from here on, on top of `before`.
+void start_job(const job_stamp& job, const resumer& before, task_state* frame) noexcept {
     const context next(job.task, job.poster.session, retain_attributes(job.poster.attributes));
     install_session(next);
-    state_.carried = this_thread.carried;  // the job holds the attributes
-    state_.announced = static_cast<std::uint16_t>(this_thread.bound_session);
     if (is_recording()) {
         const context_change under_way;
         const std::uint64_t ticks = now();
         if (char* at = reserve())
-            write_record(at, ticks, make_tag(record_kind::resume, 0, 0), state_.task,
-                         task_of(state_.before.mark));
+            write_record(at, ticks, make_tag(record_kind::resume, 0, 0), job.task,
+                         task_of(before.mark));
         repeat_carried(job.task, carried_by(next));
     }
     if (may_track(load_gate())) show_running(job.task);
-    install_context(next, &state_);
+    install_context(next, frame);
 }
 
-job_run::~job_run() {
-    const bool failed = std::uncaught_exceptions() > exceptions_;
-    if (failed) unseen_exception_leaves(state_.task);
-    if (may_track(load_gate())) show_end(state_);
+// The job is over, and the thread goes on with `next`.
+void end_job(std::uint64_t task, bool failed, const resumer& next) noexcept {
+    if (failed) unseen_exception_leaves(task);
+    if (may_track(load_gate())) show_ended(task);
     if (is_recording()) {
         const std::uint64_t ticks = now();
         if (char* at = reserve())
             write_record(at, ticks,
                          make_tag(record_kind::finish, 0, failed ? trace::finish_exception : 0U),
-                         state_.task, task_of(state_.before.mark));
-        repeat_carried(task_of(state_.before.mark), state_.before.carried);
+                         task, task_of(next.mark));
+        repeat_carried(task_of(next.mark), next.carried);
     }
-    restore(state_.before);
+    restore(next);
+}
+
+void write_of_task(record_kind kind, std::uint32_t site, std::uint64_t task,
+                   std::uint64_t other) noexcept {
+    if (!is_recording()) return;
+    const std::uint64_t ticks = now();
+    if (char* at = reserve()) write_record(at, ticks, make_tag(kind, site, 0), task, other);
+}
+
+// In the session that records here, no task's work and without attributes.
+resumer nobody() noexcept { return {0, carried_session(this_thread.carried), nullptr}; }
+
+}  // namespace
+
+job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exceptions()) {
+    state_.task = job.task;
+    state_.before = current_resumer();
+    start_job(job, state_.before, &state_);
+    state_.carried = this_thread.carried;  // the job holds the attributes
+    state_.announced = static_cast<std::uint16_t>(this_thread.bound_session);
+}
+
+// Where the thread is in something else by now, because the job's stack was switched and nobody said so, what was
+// here before the job is another thread's or another stack's.
+job_run::~job_run() {
+    const bool runs_here = this_thread.frame == &state_;
+    end_job(state_.task, std::uncaught_exceptions() > exceptions_,
+            runs_here ? state_.before : current_resumer());
+}
+
+moving_job_run::moving_job_run(const job_stamp& job) noexcept
+    : task_(job.task),
+      before_(current_resumer()),
+      thread_(&this_thread),
+      exceptions_(std::uncaught_exceptions()) {
+    start_job(job, before_, nullptr);
+}
+
+// The frame beneath is not put back: it may be of something that the thread left, untold, before this job began, and
+// that is over since. Whoever waits for jobs puts his own back.
+moving_job_run::~moving_job_run() {
+    const bool runs_here = thread_ == &this_thread && task_of(this_thread.mark) == task_;
+    end_job(task_, std::uncaught_exceptions() > exceptions_,
+            runs_here ? resumer{before_.mark, before_.carried, nullptr} : nobody());
+}
+
+stack_pause::stack_pause(const void* location) noexcept : inside_(current_resumer()) {
+    const std::uint64_t task = task_of(inside_.mark);
+    if (task != 0) {
+        const std::uint32_t site = load_gate() == 0 ? 0 : await_site_id(location);
+        if (may_track(load_gate())) show_suspended(task, site);
+        write_of_task(record_kind::suspend, site, task, 0);
+    }
+    restore(nobody());
+}
+
+stack_pause::~stack_pause() {
+    const std::uint64_t task = task_of(inside_.mark);
+    const std::uint64_t before = task_of(this_thread.mark);
+    if (this_thread.carried != inside_.carried) rebind(inside_.carried);
+    if (task != 0) {
+        const context_change under_way;
+        write_of_task(record_kind::resume, 0, task, before);
+        if (is_recording()) repeat_carried(task, inside_.carried);
+        if (may_track(load_gate())) show_running(task);
+    }
+    restore(inside_);
 }
 
 void cancel_job(const job_stamp& job) noexcept {

@@ -4,11 +4,15 @@
 
 #include <coroscope/integration/tbb.hpp>
 
+#include <oneapi/tbb/global_control.h>
+
 #include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
+
+#include <coroscope/attribute.hpp>
 
 #include "../runtime/support/build.hpp"
 #include "../runtime/support/executors.hpp"
@@ -38,6 +42,21 @@ foreign::manual<foreign::declared> works_in(coroscope::task_arena& arena) {
     arena.execute([] { COROSCOPE("in the arena"); });
     co_return;
 }
+
+std::string tenant() {
+    const attribute_value value = current_attribute("tenant");
+    return value ? std::string(value.data(), value.size()) : "";
+}
+
+// Out of line: a job may go on on another thread behind its suspension.
+[[gnu::noinline]] std::uint64_t current_task() { return current_context().task; }
+
+struct resumes_on_another_thread {
+    std::thread& thread;
+    void operator()(oneapi::tbb::task::suspend_point point) const {
+        thread = std::thread([point] { oneapi::tbb::task::resume(point); });
+    }
+};
 
 }  // namespace
 
@@ -145,5 +164,65 @@ TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
         const recorded found = session.stop();
         CHECK(found.count("in the arena") == 1);
         CHECK(found.count("in the group") == 1);
+    }
+
+    TEST_CASE(
+        "jobs that are suspended untold break nothing, and leave no thread to another's work") {
+        constexpr int jobs = 200;
+        const oneapi::tbb::global_control two(oneapi::tbb::global_control::max_allowed_parallelism,
+                                              2);
+        recording session;
+        const attribute mine("tenant", "main");
+        coroscope::task_group group;
+        for (int each = 0; each < jobs; ++each) {
+            group.run([each] {
+                COROSCOPE("suspended");
+                const attribute own("tenant", std::to_string(each));
+                std::thread resumes;
+                oneapi::tbb::task::suspend(resumes_on_another_thread{resumes});
+                resumes.join();
+            });
+        }
+        group.wait();
+        CHECK(current_task() == 0);
+        CHECK(tenant() == "main");
+        const recorded found = session.stop();
+        CHECK(found.count("suspended") == jobs);
+    }
+
+    TEST_CASE("a job that is suspended by tbb_suspend goes on as itself, on any thread") {
+        constexpr int jobs = 200;
+        const oneapi::tbb::global_control two(oneapi::tbb::global_control::max_allowed_parallelism,
+                                              2);
+        recording session;
+        std::atomic<int> wrong{0};
+        const attribute mine("tenant", "main");
+        coroscope::task_group group;
+        for (int each = 0; each < jobs; ++each) {
+            group.run([each, &wrong] {
+                if (tenant() != "main") ++wrong;
+                const attribute own("tenant", std::to_string(each));
+                const std::uint64_t task = current_task();
+                std::thread resumes;
+                tbb_suspend(resumes_on_another_thread{resumes});
+                if (current_task() != task || tenant() != std::to_string(each)) ++wrong;
+                COROSCOPE("behind");
+                resumes.join();
+            });
+        }
+        group.wait();
+        CHECK(wrong == 0);
+        CHECK(current_task() == 0);
+        CHECK(tenant() == "main");
+        const recorded found = session.stop();
+        CHECK(found.count("behind") == jobs);
+        REQUIRE(found.trace.tasks.size() == jobs);
+        for (const auto& task : found.trace.tasks) {
+            CHECK(task.state == analysis::task_state::finished);
+            CHECK_FALSE(task.losses);
+            CHECK(task.awaits.size() == 1);
+            CHECK(task.slices.size() == 2);
+        }
+        for (const auto* behind : found.events("behind")) CHECK(behind->task != analysis::none);
     }
 }

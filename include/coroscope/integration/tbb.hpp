@@ -10,17 +10,23 @@
 //   auto result = arena.execute(work);           // the caller's own work, in the caller's context
 //   arena.enqueue([] { … });                     // a task
 //
+//   coroscope::tbb_suspend([&](auto point) { … });  // as oneapi::tbb::task::suspend(), told to the profiler
+//
 // Work of a cancelled group that never ran shows as cancelled. What runs on a thread that waits for a group
-// is nested in what that thread was doing.
+// is nested in what that thread was doing. oneTBB tells nobody of a task that it suspends: without tbb_suspend() its time
+// and that of what its thread does meanwhile are not told apart, and what runs behind it may belong to no task.
 
 #include <source_location>
 #include <type_traits>
 #include <utility>
 
+#include <oneapi/tbb/task.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
 #include <coroscope/config.hpp>
+#include <coroscope/context.hpp>
+#include <coroscope/detail/location.hpp>
 #include <coroscope/executor_adaptor.hpp>
 #include <coroscope/propagate.hpp>
 
@@ -37,8 +43,17 @@ public:
     void operator()() const { static_cast<void>(job_()); }
 
 private:
-    mutable stamped_job<Callable> job_;
+    mutable stamped_job<Callable, detail::moving_job_run> job_;
 };
+
+/// Suspends the job that runs here until oneapi::tbb::task::resume(point), called by any thread, maybe before `callable`,
+/// which takes the point, has returned. It may go on on another thread. Not from a coroutine that the job resumed.
+template <class Callable>
+void tbb_suspend(Callable&& callable,
+                 std::source_location where = std::source_location::current()) {
+    const detail::stack_pause paused(detail::location_address(where));
+    oneapi::tbb::task::suspend(static_cast<Callable&&>(callable));
+}
 
 class task_group : public oneapi::tbb::task_group {
     using base = oneapi::tbb::task_group;
@@ -56,7 +71,14 @@ public:
     run_and_wait(Callable&& callable,
                  std::source_location where = std::source_location::current()) {
         const auto job = make_job(static_cast<Callable&&>(callable), where);
+        const context_guard kept(current_context());
         return base::run_and_wait(job);
+    }
+
+    /// What the thread runs meanwhile may have gone elsewhere: behind it the thread does again what it did.
+    oneapi::tbb::task_group_status wait() {
+        const context_guard kept(current_context());
+        return base::wait();
     }
 
     template <class Callable>
@@ -68,6 +90,7 @@ public:
     /// What defer() made is a job already; it is queued since then.
     void run(oneapi::tbb::task_handle&& deferred) { base::run(std::move(deferred)); }
     oneapi::tbb::task_group_status run_and_wait(oneapi::tbb::task_handle&& deferred) {
+        const context_guard kept(current_context());
         return base::run_and_wait(std::move(deferred));
     }
 
@@ -97,6 +120,7 @@ public:
     template <class Callable>
     decltype(auto) execute(Callable&& callable) {
         const context caller = current_context();
+        const context_guard kept(caller);
         using result = std::invoke_result_t<Callable>;
         if constexpr (std::is_reference_v<result>) {
             auto* address = base::execute([&] {
@@ -118,6 +142,11 @@ public:
 
 using task_group = oneapi::tbb::task_group;
 using task_arena = oneapi::tbb::task_arena;
+
+template <class Callable>
+void tbb_suspend(Callable&& callable) {
+    oneapi::tbb::task::suspend(static_cast<Callable&&>(callable));
+}
 
 #endif
 
