@@ -116,4 +116,56 @@ TEST_SUITE("boost::future") {
         auto shared = [](boost::shared_future<int> all) -> task<int> { co_return co_await all; };
         CHECK(sync_wait(shared(boost::make_ready_future(5).share())) == 5);
     }
+
+    TEST_CASE("a deferred function runs where somebody waits, and ends its range there") {
+        const range ends("deferred"), shared("shared"), refers("refers"), fails("fails");
+        std::thread::id ran_on;
+        auto pending =
+            call_end_callbacks_on_future(ends, boost::async(boost::launch::deferred, [&ran_on] {
+                                             ran_on = std::this_thread::get_id();
+                                             return only_moves(6);
+                                         }));
+        CHECK(ran_on == std::thread::id());
+        CHECK_FALSE(ends.ended());
+        CHECK(*pending.get().value == 6);
+        CHECK(ran_on == std::this_thread::get_id());
+        CHECK(ends.ended());
+
+        boost::shared_future<int> all = call_end_callbacks_on_future(
+            shared, boost::async(boost::launch::deferred, [] { return 7; }).share());
+        CHECK(all.get() == 7);
+        CHECK(shared.ended());
+
+        int target = 0;
+        boost::future<int&> referred = call_end_callbacks_on_future(
+            refers, boost::async(boost::launch::deferred, [&target]() -> int& { return target; }));
+        CHECK(&referred.get() == &target);
+        CHECK(refers.ended());
+
+        boost::future<void> thrown = call_end_callbacks_on_future(
+            fails, boost::async(boost::launch::deferred, [] { throw std::runtime_error("late"); }));
+        CHECK_THROWS_WITH_AS(thrown.get(), "late", std::runtime_error);
+        CHECK(fails.ended());
+    }
+
+    TEST_CASE("a task that awaits a deferred function calls it") {
+        recording session;
+        CHECK(sync_wait(await_on(boost::async(boost::launch::deferred, [] { return 8; }))) == 8);
+        auto shared = [](boost::shared_future<int> all) -> task<int> { co_return co_await all; };
+        CHECK(sync_wait(shared(boost::async(boost::launch::deferred, [] { return 9; }).share())) ==
+              9);
+        CHECK(sync_wait(query_under_range(
+                  boost::async(boost::launch::deferred, [] { return 10; }))) == 10);
+        const recorded found = session.stop();
+        CHECK(found.task("query_under_range").state == analysis::task_state::finished);
+        CHECK(found.count("db.query") == 1);
+    }
+
+    TEST_CASE("a future that is not valid ends the range and is given back") {
+        const range ends("invalid"), shared("shared");
+        CHECK_FALSE(call_end_callbacks_on_future(ends, boost::future<int>()).valid());
+        CHECK(ends.ended());
+        CHECK_FALSE(call_end_callbacks_on_future(shared, boost::shared_future<int>()).valid());
+        CHECK(shared.ended());
+    }
 }

@@ -9,7 +9,8 @@
 //   row found = co_await std::move(pending);
 //
 // Continuations run on the completing thread. What comes back for a shared future holds a copy of the value,
-// made by a continuation, since Boost has no other way to make one.
+// made by a continuation, since Boost has no other way to make one. A deferred function has no completing thread: it runs,
+// and its range ends, where somebody waits for what came back, and an await calls it in place.
 
 #include <concepts>
 #include <type_traits>
@@ -20,6 +21,9 @@
 #endif
 #include <boost/make_shared.hpp>
 #include <boost/thread/future.hpp>
+#if defined(BOOST_THREAD_USES_CHRONO)
+#include <boost/chrono/system_clocks.hpp>
+#endif
 
 #include <coroscope/await_future.hpp>
 #include <coroscope/future_adaptor.hpp>
@@ -29,24 +33,58 @@
 #endif
 
 namespace coroscope {
+namespace detail {
+
+/// What Boost's two futures have in common. Continuations of a deferred function never run by themselves.
+template <class Future>
+struct boost_future_adaptor {
+    static bool is_ready(const Future& future) {
+        return !future.valid() || future.is_ready() || is_deferred(future);
+    }
+    template <class Done>
+    static void deliver(Future&& future, Done done) {
+        future.then(boost::launch::sync, [done](Future complete) { done(std::move(complete)); });
+    }
+
+protected:
+    // By a time long past: wait_for() would need Boost.Chrono's library.
+    static bool is_deferred([[maybe_unused]] const Future& future) {
+#if defined(BOOST_THREAD_USES_CHRONO)
+        return future.wait_until(boost::chrono::steady_clock::time_point()) ==
+               boost::future_status::deferred;
+#else
+        return false;  // nothing says so
+#endif
+    }
+    /// A deferred function that calls the one that `future` is of, and ends the range behind it.
+    template <class T>
+    static boost::future<T> end_deferred(Future&& future, range_end end) {
+        return boost::async(boost::launch::deferred,
+                            [future = std::move(future), end = std::move(end)]() mutable -> T {
+                                future.wait();
+                                end();
+                                return future.get();
+                            });
+    }
+};
+
+}  // namespace detail
 
 template <class T>
-struct future_adaptor<boost::future<T>> {
+struct future_adaptor<boost::future<T>> : detail::boost_future_adaptor<boost::future<T>> {
     static boost::future<T> attach(boost::future<T>&& future, range_end end) {
+        if (!future.valid()) {
+            end();
+            return std::move(future);
+        }
+        if (future_adaptor::is_deferred(future))
+            return future_adaptor::template end_deferred<T>(std::move(future), std::move(end));
         if constexpr (std::is_reference_v<T>) {
             return attach_reference(std::move(future), std::move(end));
         } else {
             return future.then(boost::launch::sync,
                                detail::then_continuation<boost::future<T>>(std::move(end)));
         }
-    }
-    static bool is_ready(const boost::future<T>& future) {
-        return !future.valid() || future.is_ready();
-    }
-    template <class Done>
-    static void deliver(boost::future<T>&& future, Done done) {
-        future.then(boost::launch::sync,
-                    [done](boost::future<T> complete) { done(std::move(complete)); });
     }
 
 private:
@@ -67,10 +105,18 @@ private:
 };
 
 template <class T>
-struct future_adaptor<boost::shared_future<T>> {
+struct future_adaptor<boost::shared_future<T>>
+    : detail::boost_future_adaptor<boost::shared_future<T>> {
     static_assert(!std::is_object_v<T> || std::copy_constructible<T>,
                   "a shared future that ends a range copies its value");
     static boost::shared_future<T> attach(boost::shared_future<T>&& future, range_end end) {
+        if (!future.valid()) {
+            end();
+            return std::move(future);
+        }
+        if (future_adaptor::is_deferred(future))
+            return future_adaptor::template end_deferred<T>(std::move(future), std::move(end))
+                .share();
         return future
             .then(boost::launch::sync,
                   [end](boost::shared_future<T> complete) -> T {
@@ -78,14 +124,6 @@ struct future_adaptor<boost::shared_future<T>> {
                       return complete.get();
                   })
             .share();
-    }
-    static bool is_ready(const boost::shared_future<T>& future) {
-        return !future.valid() || future.is_ready();
-    }
-    template <class Done>
-    static void deliver(boost::shared_future<T>&& future, Done done) {
-        future.then(boost::launch::sync,
-                    [done](boost::shared_future<T> complete) { done(std::move(complete)); });
     }
 };
 
