@@ -8,9 +8,10 @@
 //   auto bytes = co_await socket.async_read_some(buffer, coroscope::traced(asio::use_awaitable, "read"));
 //
 // Any token will do: callbacks, use_future, use_awaitable, deferred (where a lazy operation begins its range
-// when it is launched). Adapters such as redirect_error or bind_cancellation_slot may stand inside or around it. Executors, allocators and cancellation slots are those of the token. An operation that
-// is destroyed without running its handler ends its range then. The handler runs under the context of the
-// initiation, where Asio's own tracking does not install one.
+// when it is launched). Adapters such as redirect_error or bind_cancellation_slot may stand inside or around it.
+// Executors, allocators and cancellation slots are those of the token. An operation that is destroyed without running
+// its handler ends its range then. The handler runs under the context of the initiation, where Asio's own tracking does
+// not install one.
 //
 // Boost.Asio, or standalone Asio where COROSCOPE_STANDALONE_ASIO is defined in the whole program.
 
