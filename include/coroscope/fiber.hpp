@@ -66,7 +66,7 @@ COROSCOPE_API void finish_fiber(fiber_state& fiber, bool failed) noexcept;
 COROSCOPE_API void drop_fiber(fiber_state& fiber) noexcept;
 
 /// While the stack of a suspended fiber is unwound: destructors on it run in the context of whoever
-/// destroys the fiber, and leave it as it was.
+/// destroys the fiber, and leave it as it was. Coroutines and jobs that were suspended with it are destroyed with it.
 class fiber_unwinding {
 public:
     COROSCOPE_API explicit fiber_unwinding(fiber_state& fiber) noexcept;

@@ -307,7 +307,7 @@ void turn_off() noexcept {
 namespace detail {
 
 void exception_leaves(const task_state& task) noexcept {
-    if (!detecting()) return;
+    if (!detecting() || is_unwound(task)) return;
     const handled_exception caught = find_handled();
     const std::uint64_t id = id_of(task);
     std::uint64_t serial = 0;

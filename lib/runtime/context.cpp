@@ -4,8 +4,6 @@
 
 #include <coroscope/context.hpp>
 
-#include <exception>
-
 #include <coroscope/detail/location.hpp>
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/executor_adaptor.hpp>
@@ -163,7 +161,7 @@ resumer nobody() noexcept { return {0, carried_session(this_thread.carried), nul
 
 }  // namespace
 
-job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exceptions()) {
+job_run::job_run(const job_stamp& job) noexcept : exceptions_(exceptions_here()) {
     state_.task = job.task;
     state_.before = current_resumer();
     start_job(job, state_.before, &state_);
@@ -175,7 +173,11 @@ job_run::job_run(const job_stamp& job) noexcept : exceptions_(std::uncaught_exce
 // here before the job is another thread's or another stack's.
 job_run::~job_run() {
     const bool runs_here = this_thread.frame == &state_;
-    end_job(state_.task, std::uncaught_exceptions() > exceptions_,
+    if (is_unwound(state_)) {
+        if (runs_here) restore(state_.before);
+        return;
+    }
+    end_job(state_.task, exceptions_here() > exceptions_,
             runs_here ? state_.before : current_resumer());
 }
 
@@ -183,7 +185,7 @@ moving_job_run::moving_job_run(const job_stamp& job) noexcept
     : task_(job.task),
       before_(current_resumer()),
       thread_(&this_thread),
-      exceptions_(std::uncaught_exceptions()) {
+      exceptions_(exceptions_here()) {
     start_job(job, before_, nullptr);
 }
 
@@ -191,7 +193,7 @@ moving_job_run::moving_job_run(const job_stamp& job) noexcept
 // that is over since. Whoever waits for jobs puts his own back.
 moving_job_run::~moving_job_run() {
     const bool runs_here = thread_ == &this_thread && task_of(this_thread.mark) == task_;
-    end_job(task_, std::uncaught_exceptions() > exceptions_,
+    end_job(task_, exceptions_here() > exceptions_,
             runs_here ? resumer{before_.mark, before_.carried, nullptr} : nobody());
 }
 

@@ -7,6 +7,8 @@
 
 #include <coroscope/fiber.hpp>
 
+#include <exception>
+
 #include "attribute_nodes.hpp"
 #include "frames.hpp"
 #include "live_transitions.hpp"
@@ -85,8 +87,15 @@ void take_up(fiber_state& fiber) noexcept {
     }
 }
 
+// A thread counts the exceptions that are under way on it, whichever stack they are on. `spare` is what of them is not
+// the fiber's while it runs, and what is while it does not: each is the difference of the count and the other.
+void swap_exceptions(fiber_state& fiber) noexcept {
+    fiber.task.spare = static_cast<std::uint8_t>(std::uncaught_exceptions() - fiber.task.spare);
+}
+
 void leave_thread(fiber_state& fiber, const departure& leaving) noexcept {
     restore(leaving.before);
+    swap_exceptions(fiber);
     fiber.left_ticks = leaving.ticks == 0 ? unknown_ticks : leaving.ticks;
     this_thread.fiber = fiber.outer;
     swap_stack_place(fiber.place);
@@ -117,7 +126,34 @@ void write_wake(const fiber_state& fiber, fiber_waker by) noexcept {
         write_record(at, ticks, make_tag(record_kind::wake, 0, thread), fiber.task.task, waker);
 }
 
+// What was suspended with the fiber, innermost first.
+void end_inside(const fiber_state& fiber) noexcept {
+    for (resumer at = fiber.inside; goes_on(fiber, at);) {
+        const resumer below = beneath(at);
+        const bool ours = is_slice(at) && (at.frame->flags & (task_any_frame | task_fiber)) == 0;
+        if (ours) end_unwound(*at.frame);
+        at = below;
+    }
+}
+
 }  // namespace
+
+void end_unwound(task_state& task) noexcept {
+    if (is_unwound(task)) return;
+    set_flags(task, task_started, task_installed);
+    destroy_active(task);
+    set_flags(task, task_finished);
+}
+
+void leave_unwound(const task_state& task, departure& leaving) noexcept {
+    leaving.before = this_thread.frame == &task ? task.before : current_resumer();
+    leaving.ticks = 0;
+}
+
+int exceptions_here() noexcept {
+    const unsigned elsewhere = this_thread.fiber == nullptr ? 0U : this_thread.fiber->task.spare;
+    return static_cast<std::uint8_t>(static_cast<unsigned>(std::uncaught_exceptions()) - elsewhere);
+}
 
 void spawn_fiber(fiber_state& fiber, const void* location) noexcept {
     fiber.task.where = location;
@@ -142,6 +178,7 @@ void wake_fiber(const fiber_state& fiber, fiber_waker waker) noexcept {
 void enter_fiber(fiber_state& fiber) noexcept {
     if (runs_here(fiber)) return;
     swap_stack_place(fiber.place);
+    swap_exceptions(fiber);
     resume_active(fiber.task);
     fiber.outer = this_thread.fiber;
     this_thread.fiber = &fiber;
@@ -178,6 +215,7 @@ void drop_fiber(fiber_state& fiber) noexcept {
 
 fiber_unwinding::fiber_unwinding(fiber_state& fiber) noexcept
     : fiber_(&fiber), before_(current_resumer()) {
+    end_inside(fiber);
     swap_stack_place(fiber_->place);
 }
 

@@ -76,6 +76,21 @@ void record_context(const resumer& next, std::uint64_t previous, std::uint32_t f
         runtime::follow_current_task();
 }
 
+/// How many exceptions are under way on the stack that runs here, those of stacks that it interrupted not counted: of
+/// use for comparison only, and in one byte.
+int exceptions_here() noexcept;
+
+/// A task whose frame is unwound with the stack of a suspended fiber is over, and what it does until its frame is gone
+/// is no transition.
+inline bool is_unwound(const task_state& task) noexcept {
+    constexpr unsigned both = task_known | task_finished;
+    return (task.flags & (both | task_fiber | task_any_frame)) == both;
+}
+/// It is over from here on.
+void end_unwound(task_state& task) noexcept;
+/// Its frame is left: where the thread was put back into it meanwhile, it goes on with what it interrupts on its stack.
+void leave_unwound(const task_state& task, departure& leaving) noexcept;
+
 /// Exchanges what an integration keeps per thread, though it belongs to the stack that the thread runs.
 void swap_stack_place(stack_place& place) noexcept;
 

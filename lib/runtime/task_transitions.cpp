@@ -119,6 +119,8 @@ void find_await_site(task_state& task, const void* where) noexcept {
 }
 
 [[gnu::noinline]] void finish_any(task_state& task, departure& leaving) noexcept {
+    if (is_unwound(task)) [[unlikely]]
+        return leave_unwound(task, leaving);
     know(task);
     take_leave(task, leaving.before);
     if (task.task == 0) task.task = new_task_id();
@@ -153,6 +155,8 @@ void find_await_site(task_state& task, const void* where) noexcept {
 }
 
 [[gnu::noinline]] void finish_transfer_any(task_state& finished, task_state& resumed) noexcept {
+    if (is_unwound(finished)) [[unlikely]]
+        return end_unwound(resumed);  // the exception goes on there
     know(finished);
     know(resumed);
     if (!is_installed(finished) && is_quiet(resumed)) return;
@@ -381,7 +385,7 @@ void destroy_active(task_state& task) noexcept {
 
 void destroy_task(task_state& task) noexcept {
     set_flags(task, 0, task_spawned);
-    if (is_active(task)) destroy_active(task);
+    if (is_active(task) && !is_unwound(task)) destroy_active(task);
 }
 
 void restore(const resumer& before) noexcept {

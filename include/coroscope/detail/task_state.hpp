@@ -84,7 +84,7 @@ struct task_state {
     std::uint32_t await_site;  ///< site id of the await that comes next; 0: unknown
     std::uint16_t announced;   ///< low bits of the generation of the session that knows it
     std::uint8_t flags;
-    std::uint8_t spare;  ///< so that the four are set as one word
+    std::uint8_t spare;  ///< so that the four are set as one word; a fiber's is exceptions_here()'s
 
     // Set where `flags` has task_known.
     std::uint64_t task;     ///< id; 0 until first needed

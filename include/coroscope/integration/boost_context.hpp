@@ -11,7 +11,8 @@
 //
 // It runs inside resume(), on that thread; each resume() may come from another one, one at a time. What
 // leaves the function leaves the last resume(). Destroyed while it is suspended, its stack is unwound
-// (by an exception that must not be swallowed) and the task shows as abandoned. Link Boost.Context.
+// (by an exception that must not be swallowed) and the task shows as abandoned, and with it what ran on it. Link
+// Boost.Context.
 
 #include <exception>
 #include <memory>
