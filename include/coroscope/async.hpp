@@ -49,7 +49,7 @@ public:
     using result = typename Call::result;
     explicit promised_call(Call&& made) : call(std::move(made)) {}
 
-    void operator()() {
+    COROSCOPE_DETAIL_CATCHES_NULL void operator()() {
         COROSCOPE_DETAIL_TRY {
             if constexpr (std::is_void_v<result>) {
                 call();

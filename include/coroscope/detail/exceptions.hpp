@@ -15,7 +15,8 @@
 #endif
 
 // Stands before a COROSCOPE_DETAIL_CATCH(...) that does not throw on, where user code runs. pthread_exit and cancellation unwind
-// the stack by what only those two see, and end the process where it is not thrown on.
+// the stack by what only those two see, and end the process where it is not thrown on. The C library throws no object: the
+// reference is to null, which COROSCOPE_DETAIL_CATCHES_NULL before the function lets UBSan pass.
 #if defined(__cpp_exceptions) &&                                                                   \
     __has_include(<bits/cxxabi_forced.h>)  // libstdc++: one class, nothing else
 #include <bits/cxxabi_forced.h>
@@ -23,6 +24,8 @@
     catch (const __cxxabiv1::__forced_unwind&) {                                                   \
         throw;                                                                                     \
     }
+#define COROSCOPE_DETAIL_CATCHES_NULL __attribute__((no_sanitize("null")))
 #else
 #define COROSCOPE_DETAIL_PASS_UNWINDING
+#define COROSCOPE_DETAIL_CATCHES_NULL
 #endif
