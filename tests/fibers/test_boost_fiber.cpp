@@ -96,6 +96,13 @@ private:
     bf::scheduler::ready_queue_type queue_;
 };
 
+// Waits as a library's own primitives do, for whoever makes it ready.
+void park(bf::context*& parked) {
+    COROSCOPE("parked");
+    parked = bf::context::active();
+    parked->suspend();
+}
+
 }  // namespace
 
 TEST_CASE("boost_fiber under ThreadSanitizer" * doctest::skip(!thread_sanitized)) {
@@ -227,11 +234,7 @@ TEST_SUITE("boost_fiber" * doctest::skip(thread_sanitized)) {
         recording session;
         on_thread<bf::algo::round_robin>([] {
             bf::context* parked = nullptr;
-            bf::fiber waits([&parked] {
-                COROSCOPE("parked");
-                parked = bf::context::active();
-                parked->suspend();
-            });
+            bf::fiber waits([&parked] { park(parked); });
             bf::fiber wakes([&parked] {
                 COROSCOPE("wakes");
                 boost::this_fiber::sleep_for(std::chrono::milliseconds(2));
@@ -254,11 +257,7 @@ TEST_SUITE("boost_fiber" * doctest::skip(thread_sanitized)) {
         recording session;
         on_thread<bf::algo::round_robin>([] {
             bf::context* parked = nullptr;
-            bf::fiber waits([&parked] {
-                COROSCOPE("parked");
-                parked = bf::context::active();
-                parked->suspend();
-            });
+            bf::fiber waits([&parked] { park(parked); });
             while (parked == nullptr) boost::this_fiber::yield();
             std::thread([parked] { parked->get_scheduler()->schedule_from_remote(parked); }).join();
             waits.join();
