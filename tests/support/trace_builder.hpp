@@ -193,6 +193,11 @@ private:
     std::vector<chunk> chunks_;
 };
 
+/// What the clock counted when the session was that old.
+inline std::uint64_t ticks_of(std::int64_t session_ns) {
+    return trace_builder::base_ticks + static_cast<std::uint64_t>(session_ns);
+}
+
 /// The first `size` bytes.
 trace::buffer truncated(const std::vector<unsigned char>& bytes, std::size_t size);
 
