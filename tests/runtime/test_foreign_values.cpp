@@ -1,43 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What coroutine types of other libraries are given by co_return, co_yield and co_await, where their promises declare more
-// than one function for it, keep its address, or ask where it stands: the same as without instrumentation.
+// What coroutine types of other libraries are given by co_return and co_yield, where their promises declare more than one
+// function for it, or keep its address: the same as without instrumentation.
 
 #include <coroscope/instrumented.hpp>
 
+#include <doctest/doctest.h>
+
+#include <coroutine>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "support/awaitables.hpp"
 #include "support/foreign.hpp"
-#include "support/recording.hpp"
+#include "support/foreign_frames.hpp"
 
 namespace foreign {
-
-// The parts that the types below have in common: they own their frame.
-template <class Promise>
-struct frame_owner {
-    using handle_type = std::coroutine_handle<Promise>;
-    explicit frame_owner(Promise& promise) noexcept : handle(handle_type::from_promise(promise)) {}
-    frame_owner(frame_owner&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
-    frame_owner& operator=(frame_owner&&) = delete;
-    ~frame_owner() {
-        if (handle) handle.destroy();
-    }
-    handle_type handle;
-};
-
-struct suspends_at_both_ends {
-    std::suspend_always initial_suspend() const noexcept { return {}; }
-    std::suspend_always final_suspend() const noexcept { return {}; }
-    void unhandled_exception() const { throw; }
-};
 
 // --- generators that keep the address of what is yielded ----------------------------------------------
 
@@ -174,62 +155,6 @@ struct overloaded_result {
     frame_owner<promise> owner;
 };
 
-// --- a promise that asks where it is ------------------------------------------------------------------
-
-template <class Way>
-struct located {
-    struct promise : suspends_at_both_ends {
-        auto
-        get_return_object(std::source_location where = std::source_location::current()) noexcept {
-            created = where;
-            return located(*this);
-        }
-        template <class Awaitable>
-        Awaitable&& await_transform(Awaitable&& awaitable,
-                                    std::source_location where = std::source_location::current()) {
-            awaited = where;
-            return std::forward<Awaitable>(awaitable);
-        }
-        void return_void() const noexcept {}
-        std::source_location created;
-        std::source_location awaited;
-    };
-    using promise_type = typename promise_in<Way, promise>::type;
-    explicit located(promise& of) noexcept : owner(of) {}
-    frame_owner<promise> owner;
-};
-
-// --- awaiters that keep the address of their operand --------------------------------------------------
-
-struct keeps_address {
-    bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<>) const noexcept {}
-    const std::string* await_resume() const noexcept { return text; }
-    const std::string* text;
-};
-
-/// await_transform takes a `Text`, a reference to a string.
-template <class Text, class Way>
-struct awaits_texts {
-    struct promise : suspends_at_both_ends {
-        awaits_texts get_return_object() noexcept { return awaits_texts(*this); }
-        keeps_address
-        await_transform(Text text,
-                        std::source_location where = std::source_location::current()) noexcept {
-            awaited = where;
-            return {std::addressof(text)};
-        }
-        void return_void() const noexcept {}
-        std::source_location awaited;
-    };
-    using promise_type = typename promise_in<Way, promise>::type;
-    explicit awaits_texts(promise& of) noexcept : owner(of) {}
-    void run() const {
-        while (!owner.handle.done()) owner.handle.resume();
-    }
-    frame_owner<promise> owner;
-};
-
 }  // namespace foreign
 
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T),
@@ -238,15 +163,11 @@ COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::keeping_generator<T,
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::tagged_generator<T, foreign::outside>);
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::defaulted_result<T, foreign::outside>);
 COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::overloaded_result<T, foreign::outside>);
-COROSCOPE_INSTRUMENT_COROUTINE(foreign::located<foreign::outside>);
-COROSCOPE_INSTRUMENT_COROUTINE_TEMPLATE((class T), foreign::awaits_texts<T, foreign::outside>);
 
 using namespace coroscope;
 using namespace coroscope::test;
 
 namespace {
-
-constexpr const char* long_text = "a text that does not fit where a short one does";
 
 struct two {
     int left = 0;
@@ -301,37 +222,6 @@ foreign::overloaded_result<std::vector<int>, Way> overloaded(bool list) {
     co_return own;
 }
 
-template <class Way>
-foreign::located<Way> asks_where(unsigned& line) {
-    line = __LINE__ + 1;
-    co_await std::suspend_never();
-}
-
-struct names_itself {
-    operator const std::string&() const noexcept { return name; }  // NOLINT
-    std::string name = long_text;
-};
-
-/// What the awaiters found where they kept an address, at the end of each await expression.
-using read_texts = std::vector<std::string>;
-
-template <class Way>
-foreign::awaits_texts<const std::string&, Way> converts(read_texts& read, unsigned& line) {
-    line = __LINE__ + 1;
-    read.push_back(*co_await long_text);
-    read.push_back(*co_await COROSCOPE_AWAIT("labelled", std::string_view(long_text).data()));
-}
-template <class Way>
-foreign::awaits_texts<std::string&&, Way> converts_to_rvalues(read_texts& read) {
-    read.push_back(*co_await long_text);
-}
-template <class Way>
-foreign::awaits_texts<const std::string&, Way> takes_as_it_is(bool& same) {
-    const std::string own = long_text;
-    const names_itself named;
-    same = co_await own == &own && co_await named == &named.name;
-}
-
 }  // namespace
 
 TYPE_TO_STRING_AS("plain", foreign::plain);
@@ -379,31 +269,5 @@ TEST_SUITE("foreign coroutine types") {
         CHECK(defaulted<Way>(false).run().right == 6);
         CHECK(overloaded<Way>(true).run().size() == 3);
         CHECK(overloaded<Way>(false).run().size() == 5);
-    }
-
-    TEST_CASE_TEMPLATE("what is converted to be awaited lives until the end of the await", Way,
-                       foreign::plain, foreign::declared, foreign::outside) {
-        read_texts read;
-        unsigned line = 0;
-        auto coroutine = converts<Way>(read, line);
-        coroutine.owner.handle.resume();
-        CHECK(coroutine.owner.handle.promise().awaited.line() == line);
-        coroutine.run();
-        converts_to_rvalues<Way>(read).run();
-        CHECK(read == read_texts(3, long_text));
-        bool same = false;
-        takes_as_it_is<Way>(same).run();
-        CHECK(same);
-    }
-
-    TEST_CASE_TEMPLATE("a promise that asks where it stands is told the coroutine's place", Way,
-                       foreign::plain, foreign::declared, foreign::outside) {
-        unsigned line = 0;
-        auto coroutine = asks_where<Way>(line);
-        coroutine.owner.handle.resume();
-        const auto& promise = coroutine.owner.handle.promise();
-        CHECK(std::string_view(promise.created.file_name()).ends_with("test_foreign_values.cpp"));
-        CHECK(std::string_view(promise.awaited.file_name()).ends_with("test_foreign_values.cpp"));
-        CHECK(promise.awaited.line() == line);
     }
 }
