@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What Asio's experimental ways to wait become: groups of awaits, and channels.
+
+#include "asio_library.hpp"
+#include "napping.hpp"
+#include "recording.hpp"
+
+#if defined(COROSCOPE_TEST_ASIO_HAS_GROUPS)
+
+namespace {
+
+net::awaitable<void> both() {
+    COROSCOPE_FUNCTION();
+    using namespace net::experimental::awaitable_operators;
+    co_await (napping_child() && napping_child());
+    COROSCOPE("after both");
+    busy(2ms);
+}
+
+net::awaitable<void> sleeps_long() {
+    COROSCOPE_FUNCTION();
+    co_await nap(1h);
+}
+
+net::awaitable<void> either(bool& first_won) {
+    COROSCOPE_FUNCTION();
+    using namespace net::experimental::awaitable_operators;
+    const auto won = co_await (napping_child() || sleeps_long());
+    first_won = won.index() == 0;
+    COROSCOPE("after either");
+}
+
+using channel = net::experimental::channel<void(net_error::error_code, int)>;
+
+net::awaitable<void> sends(channel& numbers) {
+    COROSCOPE_FUNCTION();
+    for (int each = 1; each <= 3; ++each) {
+        co_await numbers.async_send({}, each, net::use_awaitable);
+        co_await nap(1ms);
+    }
+}
+
+net::awaitable<void> receives(channel& numbers, int& sum) {
+    COROSCOPE_FUNCTION();
+    for (int each = 1; each <= 3; ++each) sum += co_await numbers.async_receive(net::use_awaitable);
+}
+
+}  // namespace
+
+TEST_CASE("a coroutine that awaits two with && is suspended until the later one has ended") {
+    const auto loaded = record([] {
+        net::io_context io;
+        net::co_spawn(io, both(), net::detached);
+        io.run();
+    });
+    const analysis::task_info& task = task_named(loaded, "both");
+    int children = 0;
+    for (const analysis::task_info& child : loaded.tasks) {
+        if (spawn_label(loaded, child) != "napping_child") continue;
+        ++children;
+        REQUIRE(child.awaiter != analysis::none);
+        CHECK(&loaded.tasks[child.awaiter] == &task);
+        CHECK(&loaded.tasks[child.parent] == &task);
+        CHECK(*child.end_ns <= scope_named(loaded, "after both").start_ns);
+    }
+    CHECK(children == 2);
+    CHECK(&owner_of(loaded, "after both") == &task);
+    CHECK(task.state == analysis::task_state::finished);
+    CHECK(task.time.suspended_ns >= 5 * ms);
+    CHECK(task.time.running_ns >= 2 * ms);
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("of two that are awaited with || the one that is cancelled ends, too") {
+    bool first_won = false;
+    const auto loaded = record([&first_won] {
+        net::io_context io;
+        net::co_spawn(io, either(first_won), net::detached);
+        io.run();
+    });
+    CHECK(first_won);
+    CHECK(&owner_of(loaded, "after either") == &task_named(loaded, "either"));
+    CHECK(task_named(loaded, "napping_child").state == analysis::task_state::finished);
+    CHECK(task_named(loaded, "sleeps_long").state == analysis::task_state::failed);
+    CHECK(task_named(loaded, "either").state == analysis::task_state::finished);
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("a channel's receiver waits for its sender") {
+    int sum = 0;
+    const auto loaded = record([&sum] {
+        net::io_context io;
+        channel numbers(io, 0);
+        net::co_spawn(io, receives(numbers, sum), net::detached);
+        net::co_spawn(io, sends(numbers), net::detached);
+        io.run();
+    });
+    CHECK(sum == 6);
+    const analysis::task_info& receiver = task_named(loaded, "receives");
+    CHECK(receiver.state == analysis::task_state::finished);
+    CHECK(receiver.time.wall_ns() - receiver.time.running_ns >= 2 * ms);
+    bool named = false;
+    for (const std::uint32_t each : receiver.awaits)
+        named |= loaded.sites[loaded.awaits[each].site].label.ends_with("async_receive");
+    CHECK(named);
+    check_all_add_up(loaded);
+}
+
+#endif
