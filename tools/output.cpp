@@ -55,12 +55,23 @@ std::string coloured(std::string_view text) {
     return out;
 }
 
+/// Bytes of the control character that `text` begins with, 0 where it begins with none: those of ASCII and, in two
+/// bytes, U+0080 to U+009F, which a terminal may act on as well.
+std::size_t control_at(std::string_view text) {
+    const auto byte = [text](std::size_t at) {
+        return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+    };
+    if (byte(0) == 0xC2 && (byte(1) & 0xE0U) == 0x80) return 2;
+    return byte(0) < 0x20 || byte(0) == 0x7F ? 1 : 0;
+}
+
 }  // namespace
 
 std::string one_line(std::string_view text) {
     std::string line(text);
-    for (char& each : line) {
-        if (static_cast<unsigned char>(each) < 0x20 || each == 0x7F) each = '?';
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        const std::size_t bytes = control_at(std::string_view(line).substr(at));
+        if (bytes != 0) line.replace(at, bytes, "?");
     }
     return line;
 }

@@ -198,7 +198,7 @@ TEST_CASE("events that reach further than times can be compared are cut there, a
                                                     ",\n" + complete("near", "1", "2")));
     REQUIRE(list.health.warnings.size() == 1);
     CHECK(list.health.warnings[0] ==
-          "1 events reach further than 146 years from the zero of their clock, and are cut there");
+          "events that reach further than 146 years from the zero of their clock, cut there: 1");
     CHECK(rows_of(list) == "near[1000,3000] far[4611686018427387903,4611686018427387903]");
 }
 

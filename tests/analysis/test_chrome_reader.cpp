@@ -289,7 +289,8 @@ TEST_CASE("beginnings and ends that do not stand in time order are paired in it"
     const auto read = [](const char* marks) {
         const event_list list = events_of_text(marks_of(marks));
         std::string text = rows_of(list);
-        for (const std::string& each : list.health.warnings) text += "; " + each.substr(0, 6);
+        for (const std::string& each : list.health.warnings)
+            text += "; " + each.substr(0, 4) + each.substr(each.rfind(' '));
         return text;
     };
     CHECK(read("B a 0 B b 100 E a 50 E b 150") == "a[0,50000] b[100000,150000]");
@@ -313,8 +314,8 @@ TEST_CASE("beginnings and ends that do not stand in time order are paired in it"
     CHECK(read("B b 30 B z 10 B a 0 E b 40 E z 10 E a 5") ==
           "a[0,5000] z[10000,10000] b[30000,40000]");
     // Ends without a beginning and the other way round.
-    CHECK(read("E x 5 B a 5 E a 7 E x 8 B b 1 E b 2") == "b[1000,2000] a[5000,7000]; 2 ends");
-    CHECK(read("B a 100 E a 50") == "a[100000,100000]; 1 even; 1 ends");
+    CHECK(read("E x 5 B a 5 E a 7 E x 8 B b 1 E b 2") == "b[1000,2000] a[5000,7000]; ends 2");
+    CHECK(read("B a 100 E a 50") == "a[100000,100000]; even 1; ends 1");
 }
 
 TEST_CASE("what has no end lasts as long as what encloses it, and is counted") {
@@ -326,8 +327,8 @@ TEST_CASE("what has no end lasts as long as what encloses it, and is counted") {
                            "last[50000,100000]");
     CHECK((list.rows[1].flags & row_unfinished) != 0);
     REQUIRE(list.health.warnings.size() == 2);
-    CHECK(list.health.warnings[0].starts_with("3 events have no end"));
-    CHECK(list.health.warnings[1].starts_with("1 ends of events have no beginning"));
+    CHECK(list.health.warnings[0].ends_with("what encloses it: 3"));
+    CHECK(list.health.warnings[1].starts_with("ends of events without a beginning"));
 }
 
 TEST_CASE("asynchronous events are matched by category, id and scope") {
@@ -378,7 +379,7 @@ TEST_CASE("asynchronous events that end before they begin count as 0, and are co
             {"ph":"e","cat":"x","name":"a","id":1,"pid":1,"tid":1,"ts":50}])");
     CHECK(rows_of(list) == "a[100000,100000]");
     REQUIRE(list.health.warnings.size() == 1);
-    CHECK(list.health.warnings[0] == "1 events have a negative duration, which is taken as 0");
+    CHECK(list.health.warnings[0] == "events with a negative duration, taken as 0: 1");
 }
 
 TEST_CASE("names have their escapes resolved") {

@@ -225,7 +225,7 @@ TEST_CASE("memory that no event encloses is told in the footer, failures too") {
     list.memory_profile = true;
     build_tree(list);
     const std::string text = text_of(table_of(list, {.select = event_selection::cpu}));
-    CHECK(text.find("\nMemory in no row: 1 records, 2.00 KB on the CPU, 0 B on devices\n"
+    CHECK(text.find("\nMemory in no row: 2.00 KB on the CPU, 0 B on devices; records of it: 1\n"
                     "Failed allocations: 1\n") != std::string::npos);
     CHECK(text_of(table_of(list)).find("[OutOfMemory]") != std::string::npos);
 }
@@ -246,7 +246,8 @@ TEST_CASE("memory of a Python function alone is in no row, and told in the foote
     const table_input input = table_of(list, {.select = event_selection::cpu});
     REQUIRE(input.rows.size() == 1);
     CHECK(input.rows[0].cpu_memory_usage == 768);
-    CHECK(input.notes.back() == "Memory in no row: 1 records, 1.00 KB on the CPU, 0 B on devices");
+    CHECK(input.notes.back() ==
+          "Memory in no row: 1.00 KB on the CPU, 0 B on devices; records of it: 1");
     CHECK(total_average(list).self_cpu_memory_usage == 1792);
     CHECK(coroscope::test::find(list, "py").cpu_memory_usage() == 1792);
 }

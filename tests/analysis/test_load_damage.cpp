@@ -171,6 +171,7 @@ TEST_CASE("a thread that is not described is damage where its records are") {
     built.on_unknown(9).scope(work, 10, 20).next_chunk(30).scope(work, 40, 50);
     const analysis::trace loaded = load(built);
     REQUIRE(loaded.health.warnings.size() == 1);
-    CHECK(loaded.health.warnings[0] == "1 threads have records and are not described in the trace");
+    CHECK(loaded.health.warnings[0] ==
+          "threads that have records and the trace does not describe: 1");
     CHECK(loaded.threads.size() == 2);
 }

@@ -281,9 +281,10 @@ TEST_CASE("records of devices that are malformed are left out and counted") {
     CHECK(loaded.devices[0].name == "device 4");
     std::string all;
     for (const std::string& warning : loaded.health.warnings) all += warning + '\n';
-    CHECK(all.find("3 records of devices are malformed and left out") != std::string::npos);
-    CHECK(all.find("1 records of devices end before they begin") != std::string::npos);
-    CHECK(all.find("1 devices are named by records") != std::string::npos);
+    CHECK(all.find("malformed records of devices, left out: 3") != std::string::npos);
+    CHECK(all.find("end before they begin, taken as moments: 1") != std::string::npos);
+    CHECK(all.find("devices that records name and the trace does not describe: 1") !=
+          std::string::npos);
     CHECK(devices_are_sound(loaded));
 }
 

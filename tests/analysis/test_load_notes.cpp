@@ -130,7 +130,7 @@ TEST_CASE("malformed notes are left out and counted, and their scopes stay") {
     CHECK(loaded.notes.empty());
     CHECK(loaded.events.size() == 1);
     REQUIRE(loaded.health.warnings.size() == 1);
-    CHECK(loaded.health.warnings[0] == "15 notes of scopes are malformed and left out");
+    CHECK(loaded.health.warnings[0] == "malformed notes of scopes, left out: 15");
 }
 
 TEST_CASE("what allocators reported is kept in the order of time, releases as negative bytes") {

@@ -176,7 +176,7 @@ TEST_SUITE("post-processing") {
         CHECK(loaded->health.partial);
         CHECK(loaded->events.empty());
         REQUIRE_FALSE(loaded->health.warnings.empty());
-        CHECK(loaded->health.warnings.back().find("0 events were read, results are partial") !=
+        CHECK(loaded->health.warnings.back().find("results are partial; events read: 0") !=
               std::string::npos);
     }
 

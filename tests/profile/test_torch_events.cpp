@@ -208,7 +208,7 @@ TEST_SUITE("stacks") {
         analysis::symbolizer symbols(loaded);
         using lines = std::vector<std::string>;
         CHECK(symbols.frames(0x50) == lines{"0x50"});
-        CHECK(symbols.frames(0x1010) == lines{"lib?foo.so+0x10"});
+        CHECK(symbols.frames(0x1010) == lines{"lib\\nfoo.so+0x10"});
         CHECK(symbols.frames(0x1100) == lines{"0x1100"});
     }
 

@@ -83,7 +83,7 @@ class Foreign(ToolTest):
     def test_what_is_odd_and_no_damage_is_not_called_damage(self):
         self.trace.write_text(json.dumps([{"ph": "B", "cat": "cpu_op", "name": "open", "pid": 1, "tid": 1, "ts": 1}]))
         text = coroscope("table", self.trace).stdout
-        self.assertIn("Warnings while reading: 1 (first: 1 events have no end", text)
+        self.assertIn("Warnings while reading: 1 (first: events without an end", text)
         self.assertNotIn("amage", text)
 
     def test_a_kineto_export_reads_back_to_the_same_table(self):

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "../warnings.hpp"
 #include "saturated.hpp"
 #include "selection.hpp"
 #include "tree_steps.hpp"
@@ -27,10 +28,8 @@ void prepare_rows(event_list& list) {
         const std::uint32_t end_thread = list.extras[row.extra].end_thread;
         if (end_thread != none && end_thread != row.thread) row.flags |= row_async;
     }
-    if (cut != 0)
-        list.health.warnings.push_back(
-            std::to_string(cut) + " events reach further than 146 years from the zero of their "
-                                  "clock, and are cut there");
+    warn(list.health.warnings,
+         "events that reach further than 146 years from the zero of their clock, cut there", cut);
 }
 
 void sum_children(event_list& list) {

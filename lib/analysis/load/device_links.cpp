@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "../warnings.hpp"
 #include "device_ranges.hpp"
 #include "device_scopes.hpp"
 #include "device_waits.hpp"
@@ -184,11 +185,10 @@ private:
 };
 
 void warn_of(const device_records& records, trace& loaded) {
-    const auto warn = [&loaded](std::uint64_t count, const char* what) {
-        if (count != 0) loaded.health.warnings.push_back(std::to_string(count) + what);
-    };
-    warn(records.malformed, " records of devices are malformed and left out");
-    warn(records.backward, " records of devices end before they begin and count as moments");
+    std::vector<std::string>& warnings = loaded.health.warnings;
+    warn(warnings, "malformed records of devices, left out", records.malformed);
+    warn(warnings, "records of devices that end before they begin, taken as moments",
+         records.backward);
 }
 
 }  // namespace

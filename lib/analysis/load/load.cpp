@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <coroscope/analysis/load.hpp>
 
+#include "../warnings.hpp"
 #include "attributes.hpp"
 #include "clock_map.hpp"
 #include "deadline.hpp"
@@ -128,16 +129,17 @@ void count_unseen_wakes(trace& loaded) {
 
 void warn_of_unknown(const loading::symbols& names, const loading::task_records& records,
                      trace& loaded) {
-    const auto warn = [&loaded](std::ptrdiff_t count, const char* what) {
-        if (count != 0) loaded.health.warnings.push_back(std::to_string(count) + what);
-    };
+    std::vector<std::string>& warnings = loaded.health.warnings;
     const std::ptrdiff_t unknown_threads =
         std::ranges::count_if(records.streams, [&names](const loading::thread_stream& each) {
             return !names.describes_thread(each.thread);
         });
-    warn(names.unknown_sites(), " sites are named by records and not described in the trace");
-    warn(unknown_threads, " threads have records and are not described in the trace");
-    warn(names.unknown_devices(), " devices are named by records and not described in the trace");
+    warn(warnings, "sites that records name and the trace does not describe",
+         static_cast<std::uint64_t>(names.unknown_sites()));
+    warn(warnings, "threads that have records and the trace does not describe",
+         static_cast<std::uint64_t>(unknown_threads));
+    warn(warnings, "devices that records name and the trace does not describe",
+         static_cast<std::uint64_t>(names.unknown_devices()));
 }
 
 void note_timeout(const loading::deadline& until, trace& loaded) {
@@ -145,8 +147,8 @@ void note_timeout(const loading::deadline& until, trace& loaded) {
     loaded.health.partial = true;
     std::string seconds = std::to_string(until.timeout_s());
     loaded.health.warnings.push_back("post-processing took longer than " + seconds +
-                                     " s and was stopped: " + std::to_string(loaded.events.size()) +
-                                     " events were read, results are partial");
+                                     " s and was stopped, results are partial; events read: " +
+                                     std::to_string(loaded.events.size()));
 }
 
 trace load_from(const reader& input, loading::deadline& until) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "../warnings.hpp"
 #include "huge_pages.hpp"
 #include "memory_records.hpp"
 
@@ -69,9 +70,7 @@ public:
     task_records take() {
         found_.notes = notes_.take();
         found_.devices = devices_.take();
-        if (notes_.malformed() != 0)
-            loaded_.health.warnings.push_back(std::to_string(notes_.malformed()) +
-                                              " notes of scopes are malformed and left out");
+        warn(loaded_.health.warnings, "malformed notes of scopes, left out", notes_.malformed());
         return std::move(found_);
     }
 

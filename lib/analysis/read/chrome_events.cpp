@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "../warnings.hpp"
 #include "json_text.hpp"
 #include "make_room.hpp"
 #include "number_text.hpp"
@@ -197,11 +198,13 @@ void chrome_events::finish() {
     lanes_.append_open(rows);
     rows.insert(rows.end(), without_duration_.begin(), without_duration_.end());
     if (last_ns_ >= first_ns_) list_.duration_ns = saturated_difference(last_ns_, first_ns_);
-    warn(rows.size(), " events have no end: each is taken to last as long as what encloses it");
-    warn(ends_without_beginning_ + lanes_.ends_without_beginning(),
-         " ends of events have no beginning, and are left out");
-    warn(negative_durations_, " events have a negative duration, which is taken as 0");
-    warn(other_phases_, " events are of a kind that has no interval, and are left out");
+    std::vector<std::string>& warnings = list_.health.warnings;
+    warn(warnings, "events without an end, each taken to last as long as what encloses it",
+         rows.size());
+    warn(warnings, "ends of events without a beginning, left out",
+         ends_without_beginning_ + lanes_.ends_without_beginning());
+    warn(warnings, "events with a negative duration, taken as 0", negative_durations_);
+    warn(warnings, "events of a kind that has no interval, left out", other_phases_);
     if (!rows.empty()) end_unfinished(rows);
     list_.memory = by_time(list_.memory);
     name_lanes();
@@ -252,10 +255,6 @@ void chrome_events::name_lanes() {
         const auto thread = known.find(key(lane.process, lane.thread));
         if (thread != known.end()) lane.name = thread->second->name;
     }
-}
-
-void chrome_events::warn(std::uint64_t count, const char* what) {
-    if (count != 0) list_.health.warnings.push_back(std::to_string(count) + what);
 }
 
 }  // namespace coroscope::analysis::reading

@@ -65,7 +65,6 @@ private:
     async_key key_of(const chrome_fields& event);
     void end_unfinished(const std::vector<std::uint32_t>& rows);
     void name_lanes();
-    void warn(std::uint64_t count, const char* what);
 
     bool wrong(const char* why) {
         problem_ = why;

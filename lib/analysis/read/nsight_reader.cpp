@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "../warnings.hpp"
+
 namespace coroscope::analysis::reading {
 namespace {
 
@@ -326,10 +328,8 @@ void nsight_reader::finish() {
         list_.rows[each].end_ns = last_ns;
         list_.rows[each].flags |= row_unfinished;
     }
-    if (!unfinished_.empty())
-        list_.health.warnings.push_back(
-            std::to_string(unfinished_.size()) +
-            " ranges have no end: they are taken to last to the trace's");
+    warn(list_.health.warnings, "ranges without an end, taken to last to the trace's",
+         unfinished_.size());
 }
 
 }  // namespace

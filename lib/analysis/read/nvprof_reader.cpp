@@ -14,6 +14,8 @@
 
 #include <cxxabi.h>
 
+#include "../warnings.hpp"
+
 namespace coroscope::analysis::reading {
 namespace {
 
@@ -136,8 +138,28 @@ nvprof_kernel read_kernel(sqlite_rows& rows, int first, const text_map& known,
     return kernel;
 }
 
+/// A join gives every pair of an id that several calls and several kernels have, as many as their product, and which
+/// call launched which kernel can't be told. False, and a problem of the database, where there is such an id.
+bool can_join_launches(sqlite_database& database) {
+    sqlite_rows rows(database, calls,
+                     "SELECT call.row, call.correlationId, call.number, kernel.number FROM "
+                     "(SELECT MIN(_id_) AS row, correlationId, COUNT(*) AS number "
+                     "FROM CUPTI_ACTIVITY_KIND_RUNTIME GROUP BY correlationId "
+                     "HAVING COUNT(*) > 1) AS call "
+                     "INNER JOIN (SELECT correlationId, COUNT(*) AS number "
+                     "FROM CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL GROUP BY correlationId "
+                     "HAVING COUNT(*) > 1) AS kernel "
+                     "ON call.correlationId = kernel.correlationId LIMIT 1");
+    if (!rows.next()) return !database.problem();
+    rows.fail("correlation id " + std::string(rows.text(1)) + " is that of " +
+              std::to_string(rows.integer(2)) + " calls and of " + std::to_string(rows.integer(3)) +
+              " kernels");
+    return false;
+}
+
 std::vector<launch> read_launches(sqlite_database& database, const text_map& known) {
     std::vector<launch> launches;
+    if (!can_join_launches(database)) return launches;
     sqlite_rows rows(
         database, calls,
         std::string("SELECT call._id_, call.start, call.end, call.cbid, kernel._id_, ") +
@@ -169,9 +191,9 @@ std::vector<nvprof_kernel> read_kernels_without_call(sqlite_database& database,
     sqlite_rows rows(database, kernels,
                      std::string("SELECT kernel._id_, ") + columns_of_kernel +
                          " FROM CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL AS kernel" +
-                         (has_calls ? " LEFT JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS call "
-                                      "ON call.correlationId = kernel.correlationId "
-                                      "WHERE call._id_ IS NULL"
+                         (has_calls ? " WHERE correlationId IS NULL OR correlationId NOT IN "
+                                      "(SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME "
+                                      "WHERE correlationId IS NOT NULL)"
                                     : ""));
     while (rows.next()) found.push_back(read_kernel(rows, 1, known, "the "));
     return found;
@@ -257,10 +279,6 @@ std::uint64_t count_outside(const nvprof_trace& trace) {
                       [](const auto& each) { return each.second.owner == 0; }));
 }
 
-void warn(event_list& list, std::uint64_t count, const char* what) {
-    if (count != 0) list.health.warnings.push_back(std::to_string(count) + what);
-}
-
 }  // namespace
 
 result<event_list> nvprof_events(sqlite_database& database) {
@@ -283,12 +301,13 @@ result<event_list> nvprof_events(sqlite_database& database) {
         list.duration_ns = saturated_difference(last_ns, trace->events.front().start_ns);
     for (const auto& [row, each] : trace->launched) add_kernel(list, each.kernel, each.owner);
     for (const nvprof_kernel& kernel : trace->without_call) add_kernel(list, kernel, 0);
-    warn(list, count_outside(*trace),
-         " kernels were launched outside all markers, and belong to none");
-    warn(list, trace->without_call.size(),
-         " kernels have no call of the runtime's that launched them, and belong to no marker");
-    warn(list, static_cast<std::uint64_t>(trace->endless_markers),
-         " markers have no end, and are left out");
+    std::vector<std::string>& warnings = list.health.warnings;
+    warn(warnings, "kernels launched outside all markers, which belong to none",
+         count_outside(*trace));
+    warn(warnings, "kernels without a call of the runtime's that launched them, of no marker",
+         trace->without_call.size());
+    warn(warnings, "markers without an end, left out",
+         static_cast<std::uint64_t>(trace->endless_markers));
     return list;
 }
 

@@ -133,8 +133,8 @@ void note_memory(table_input& input, const event_list& events) {
     }
     if (outside != 0) {
         input.notes.push_back(
-            fmt::format("Memory in no row: {} records, {} on the CPU, {} on devices", outside,
-                        format_bytes(cpu_bytes), format_bytes(device_bytes)));
+            fmt::format("Memory in no row: {} on the CPU, {} on devices; records of it: {}",
+                        format_bytes(cpu_bytes), format_bytes(device_bytes), outside));
     }
     if (failed != 0) input.notes.push_back(fmt::format("Failed allocations: {}", failed));
 }

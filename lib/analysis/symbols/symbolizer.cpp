@@ -3,17 +3,11 @@
 
 #include <algorithm>
 
+#include "../render/utf8.hpp"
 #include "dwarf_files.hpp"
 
 namespace coroscope::analysis {
 namespace {
-
-// Names come from files: no line of a stack may become two.
-std::string one_line(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
-    return text;
-}
 
 std::string hexadecimal(std::uint64_t value) {
     std::string digits;
@@ -55,8 +49,8 @@ std::string text_of(const source_place& place, const std::string& offset) {
     const std::string& function = place.function.empty() ? offset : place.function;
     const code_line& at = line_of(place);
     if (!at.file.empty())
-        return one_line(at.file + "(" + std::to_string(at.line) + "): " + function);
-    return one_line(place.function.empty() ? offset : offset + ": " + function);
+        return render::printable(at.file + "(" + std::to_string(at.line) + "): " + function);
+    return render::printable(place.function.empty() ? offset : offset + ": " + function);
 }
 
 // Does it stand in the headers by which a program begins scopes? Without debug information its name must tell.
