@@ -58,6 +58,24 @@ std::uint32_t spawn_site_id(const task_state& task) noexcept;
 /// record goes on.
 void record_context(const resumer& next, std::uint64_t previous, std::uint32_t flags = 0) noexcept;
 
+/// Does the task run, its thread carrying what it carries?
+inline bool is_installed(const task_state& task) noexcept {
+    return (task.flags & task_installed) != 0;
+}
+
+/// Word by word: copied as one vector it would wait for the words that were stored just before.
+[[gnu::always_inline]] inline void copy_resumer(resumer& to, const resumer& from) noexcept {
+    to.mark = from.mark;
+    to.carried = from.carried;
+    to.frame = from.frame;
+}
+/// What the thread does here, which has that mark.
+[[gnu::always_inline]] inline void save_resumer(resumer& to, std::uint64_t mark) noexcept {
+    to.mark = mark;
+    to.carried = this_thread.carried;
+    to.frame = this_thread.frame;
+}
+
 /// The thread runs this task from here on (a mark's upper part), and carries what it carries. It may have been
 /// registered since that was put down: its own part of the mark stays.
 [[gnu::always_inline]] inline void run_on(std::uint64_t mark, task_state* frame) noexcept {

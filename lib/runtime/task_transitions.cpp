@@ -3,12 +3,13 @@
 // The transitions of tasks where something records or a context is carried. Most are alike: of a task that
 // the session knows, under that session and nothing else, on a thread that carries what the task carries. They go
 // a short way, which tests for these things and, before it has changed anything, calls the general function
-// where one of them is different: so nothing needs to be kept over a call.
+// (general_transitions.hpp) where one of them is different: so nothing needs to be kept over a call.
 
 #include <coroscope/detail/task_state.hpp>
 
 #include "attribute_nodes.hpp"
 #include "frames.hpp"
+#include "general_transitions.hpp"
 #include "live_transitions.hpp"
 #include "observer_registry.hpp"
 #include "recent_sites.hpp"
@@ -21,31 +22,6 @@ namespace {
 
 using namespace runtime;
 
-// Word by word: copied as one vector it would wait for the words that were stored just before.
-[[gnu::always_inline]] inline void copy_resumer(resumer& to, const resumer& from) noexcept {
-    to.mark = from.mark;
-    to.carried = from.carried;
-    to.frame = from.frame;
-}
-[[gnu::always_inline]] inline void save_resumer(resumer& to, std::uint64_t mark) noexcept {
-    to.mark = mark;
-    to.carried = this_thread.carried;
-    to.frame = this_thread.frame;
-}
-
-// What the thread goes back to when the task leaves it: a task that was not installed, because
-// nothing recorded when it was resumed, leaves things as they are.
-[[gnu::always_inline]] inline void take_leave(const task_state& task, resumer& before) noexcept {
-    if ((task.flags & task_installed) != 0) {
-        copy_resumer(before, task.before);
-    } else {
-        save_resumer(before, this_thread.mark);
-        before.carried = carried_session(before.carried);  // it was entered without attributes
-    }
-}
-
-bool is_installed(const task_state& task) noexcept { return (task.flags & task_installed) != 0; }
-
 constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carried >> 32 != 0; }
 
 // Runs the task of that id from here on; the thread, which had that mark, carries what it carries. Both are at hand:
@@ -54,121 +30,6 @@ constexpr bool carries_attributes(std::uint64_t carried) noexcept { return carri
                                        std::uint64_t mark) noexcept {
     this_thread.mark = id << mark_thread_bits | (mark & mark_thread_mask);
     this_thread.frame = &task;
-}
-
-// Was the task resumed, or its awaiter, where nothing needs to know? What outlived a session goes this way.
-bool is_quiet(const task_state& task) noexcept {
-    return !needs_context(task) && (task.flags & task_fiber) == 0;
-}
-
-[[gnu::noinline]] void spawn_any(task_state& task, bool started) noexcept {
-    know(task);
-    task.carried = retain_carried(this_thread.carried);
-    task.parent |= task_of(this_thread.mark) << mark_thread_bits;
-    if (task.task == 0) task.task = new_task_id();
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show_spawn(task, started);
-    task.before.mark = is_recording(gate) ? record_spawn(task, started) : 0;
-    if (!started) return;
-    task.before = current_resumer();
-    install_task(task);
-}
-
-void find_await_site(task_state& task, const void* where) noexcept {
-    if (load_gate() != 0) task.await_site = await_site_id(where);
-}
-
-[[gnu::noinline]] void suspend_any(task_state& task, departure& leaving) noexcept {
-    know(task);
-    take_leave(task, leaving.before);
-    if (task.task == 0) task.task = new_task_id();
-    keep_context(task);
-    set_flags(task, 0, task_installed);
-    this_thread.frame = nullptr;  // it may be gone by the time that something asks for it
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show(task, async_state::suspended, task.await_site);
-    leaving.ticks = is_recording(gate) ? record_suspend(task, leaving.before) : 0;
-    task.before.mark = leaving.ticks;
-}
-
-// The same, of an await whose place is looked up first.
-[[gnu::noinline]] void suspend_any_at(task_state& task, const void* where,
-                                      departure& leaving) noexcept {
-    find_await_site(task, where);
-    suspend_any(task, leaving);
-}
-
-[[gnu::noinline]] void resume_any(task_state& task) noexcept {
-    know(task);
-    set_flags(task, task_started);
-    if (is_quiet(task)) return;
-    const std::uint64_t suspended_at = task.before.mark;
-    save_resumer(task.before, this_thread.mark);
-    if (task.task == 0) task.task = new_task_id();
-    // The task's session first, the task itself last: a chunk that the record opens names what ran
-    // before it.
-    if (this_thread.carried != task.carried) [[unlikely]]
-        rebind(task.carried);
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show(task, async_state::running, task.await_site);
-    if (is_recording(gate)) record_resume(task, suspended_at);
-    install_task(task);
-}
-
-[[gnu::noinline]] void finish_any(task_state& task, departure& leaving) noexcept {
-    if (is_unwound(task)) [[unlikely]]
-        return leave_unwound(task, leaving);
-    know(task);
-    take_leave(task, leaving.before);
-    if (task.task == 0) task.task = new_task_id();
-    this_thread.frame = nullptr;
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show_end(task);
-    leaving.ticks = is_recording(gate) ? record_finish(task, leaving.before) : 0;
-    drop_carried(task.carried);
-}
-
-[[gnu::noinline]] void transfer_any(task_state& awaiter, task_state& awaited) noexcept {
-    know(awaiter);
-    know(awaited);
-    if (!is_installed(awaiter) && is_quiet(awaited)) return;
-    take_leave(awaiter, awaited.before);
-    if (awaiter.task == 0) awaiter.task = new_task_id();
-    keep_context(awaiter);
-    set_flags(awaiter, 0, task_installed);
-    if (awaited.task == 0) awaited.task = new_task_id();
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show_transfer(awaiter, awaited);
-    awaiter.before.mark = is_recording(gate) ? record_transfer(awaiter, awaited) : 0;
-    install_task(awaited);
-}
-
-[[gnu::noinline]] void transfer_any_at(task_state& awaiter, task_state& awaited,
-                                       const void* where) noexcept {
-    find_await_site(awaiter, where);
-    transfer_any(awaiter, awaited);
-}
-
-[[gnu::noinline]] void finish_transfer_any(task_state& finished, task_state& resumed) noexcept {
-    if (is_unwound(finished)) [[unlikely]]
-        return end_unwound(resumed);  // the exception goes on there
-    know(finished);
-    know(resumed);
-    if (!is_installed(finished) && is_quiet(resumed)) return;
-    take_leave(finished, resumed.before);
-    if (finished.task == 0) finished.task = new_task_id();
-    if (resumed.task == 0) resumed.task = new_task_id();
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show_hand_back(finished, resumed);
-    if (is_recording(gate)) record_finish_transfer(finished, resumed);
-    drop_carried(finished.carried);
-    install_task(resumed);
 }
 
 // The general function, called from where the compiler puts what is seldom executed, out of the short way.
