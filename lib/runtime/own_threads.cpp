@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 namespace coroscope::runtime {
@@ -29,6 +30,13 @@ void* end_process(void*) noexcept {
 }
 
 }  // namespace
+
+void leave_real_time() noexcept {
+    const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    if (policy != SCHED_FIFO && policy != SCHED_RR) return;
+    const sched_param ordinary{};
+    ::sched_setscheduler(0, SCHED_OTHER, &ordinary);
+}
 
 bool is_left_alone() noexcept {
     const std::uint32_t ours = own_thread::count.load(std::memory_order_relaxed);

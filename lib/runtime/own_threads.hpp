@@ -2,7 +2,7 @@
 #pragma once
 
 // Threads of ours must not keep a process that has no other any more: its main thread may end by pthread_exit(), and
-// the C library ends a process as its last thread ends.
+// the C library ends a process as its last thread ends. Nor do they go before the program's own.
 
 #include <atomic>
 #include <cstdint>
@@ -19,10 +19,16 @@ inline std::uint32_t threads_of_process() noexcept {
     return static_cast<std::uint32_t>(folder.st_nlink - 2);
 }
 
-/// Counts a thread of ours while it lives.
+/// A thread that began in the real-time class, as its creator is in it, leaves it.
+void leave_real_time() noexcept;
+
+/// Stands in a thread of ours, which it counts while it lives.
 class own_thread {
 public:
-    own_thread() noexcept { count.fetch_add(1, std::memory_order_relaxed); }
+    own_thread() noexcept {
+        count.fetch_add(1, std::memory_order_relaxed);
+        leave_real_time();
+    }
     own_thread(const own_thread&) = delete;
     own_thread& operator=(const own_thread&) = delete;
     ~own_thread() { count.fetch_sub(1, std::memory_order_relaxed); }
