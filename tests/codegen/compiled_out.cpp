@@ -4,9 +4,14 @@
 //   -DCOROSCOPE_ENABLED=0                          without the profiler
 //   -DSAMPLE_CATEGORY                              each scope in a category that is compiled out, "" among them
 //   -DSAMPLE_LEVEL                                 each scope above the highest level that is compiled in
-//   -DSAMPLE_WITHOUT_MACROS                        the same functions, never instrumented
+//   -DSAMPLE_EVERY_LEVEL                           no level compiled in: scopes that are given none have level 0
+//   -DSAMPLE_WITHOUT_MACROS                        the same functions, without scopes
 // All must give the same machine code. Run, the program prints the size of each coroutine's frame, as operator
 // new was asked for it.
+//
+// Awaits are labelled and promises instrumented with COROSCOPE_ENABLED=0. COROSCOPE_AWAIT and instrumented<> have no
+// category and no level, which leave them as they are: with -DSAMPLE_INSTRUMENTED, too, they are there in every build,
+// the one without scopes among them, and all but the first must give the same machine code again.
 
 #include <coroutine>
 #include <cstddef>
@@ -14,38 +19,49 @@
 #include <exception>
 #include <new>
 
+#if defined(SAMPLE_CATEGORY)
+#define COROSCOPE_CATEGORIES "on"
+#elif defined(SAMPLE_LEVEL)
+#define COROSCOPE_MAX_LEVEL 2
+#elif defined(SAMPLE_EVERY_LEVEL)
+#define COROSCOPE_MAX_LEVEL -1
+#endif
+
+#if defined(SAMPLE_INSTRUMENTED) || !defined(SAMPLE_WITHOUT_MACROS)
+#include <coroscope/coroscope.hpp>
+#endif
+
 #if defined(SAMPLE_WITHOUT_MACROS)
 #define SCOPE(label) static_assert(true)
+#elif defined(SAMPLE_CATEGORY)
+#define SCOPE(label) COROSCOPE_CAT("off", 0, label)
+#elif defined(SAMPLE_LEVEL)
+#define SCOPE(label) COROSCOPE_CAT("on", 3, label)
+#else
+#define SCOPE(label) COROSCOPE(label)
+#endif
+
+#if defined(SAMPLE_WITHOUT_MACROS) || defined(SAMPLE_LEVEL)  // their level is 0
 #define FUNCTION() static_assert(true)
 #define ARGUMENTS(label, ...) static_assert(true)
-#define IN_CONSTEXPR(...) static_assert(true)
-#define AWAIT(label, ...) __VA_ARGS__
-#define PROMISE(promise) promise
-#elif defined(SAMPLE_CATEGORY) || defined(SAMPLE_LEVEL)
-#ifdef SAMPLE_CATEGORY
-#define COROSCOPE_CATEGORIES "on"
-#define SCOPE(label) COROSCOPE_CAT("off", 0, label)
+#else
 #define FUNCTION() COROSCOPE_FUNCTION()
 #define ARGUMENTS(label, ...) COROSCOPE_ARGS(label, __VA_ARGS__)
-#else
-#define COROSCOPE_MAX_LEVEL 2
-#define SCOPE(label) COROSCOPE_CAT("on", 3, label)
-#define FUNCTION() static_assert(true)  // without a level
-#define ARGUMENTS(label, ...) static_assert(true)
 #endif
-#include <coroscope/coroscope.hpp>
-// A scope in a constexpr function is left out: C++20 allows no static variable there.
-#define IN_CONSTEXPR(...) static_assert(true)
-#define AWAIT(label, ...) __VA_ARGS__
-#define PROMISE(promise) promise
-#else
-#include <coroscope/coroscope.hpp>
-#define SCOPE(label) COROSCOPE(label)
+
+#if defined(COROSCOPE_ENABLED) && !COROSCOPE_ENABLED
 #define IN_CONSTEXPR(...) __VA_ARGS__
-#define FUNCTION() COROSCOPE_FUNCTION()
-#define ARGUMENTS(label, ...) COROSCOPE_ARGS(label, __VA_ARGS__)
+#else
+// C++20 allows no static variable in a constexpr function, so no scope that the category or level decides on.
+#define IN_CONSTEXPR(...) static_assert(true)
+#endif
+
+#if defined(SAMPLE_INSTRUMENTED) || (defined(COROSCOPE_ENABLED) && !COROSCOPE_ENABLED)
 #define AWAIT(label, ...) COROSCOPE_AWAIT(label, __VA_ARGS__)
 #define PROMISE(promise) coroscope::instrumented<promise>
+#else
+#define AWAIT(label, ...) __VA_ARGS__
+#define PROMISE(promise) promise
 #endif
 
 // Unknown to the compiler where it is called: another definition may take its place.
