@@ -77,13 +77,6 @@
 #define COROSCOPE(label) static_assert(true, "" label)
 #define COROSCOPE_FUNCTION() static_assert(true)
 #define COROSCOPE_CAT(category, level, label) static_assert((level) >= 0, "" label)
-// Not evaluated where the condition is false, which a constant says to every compiler.
-#define COROSCOPE_DETAIL_IF_COMPILED_IN(...)                                                       \
-    ::std::bool_constant<::coroscope::detail::compiled_in("", 0)>::value                           \
-        ? ::coroscope::detail::arguments_start<::coroscope::detail::compiled_in("", 0)>(           \
-              __VA_ARGS__)                                                                         \
-        : ::coroscope::detail::arguments_start<::coroscope::detail::compiled_in("", 0)>()
-
 #define COROSCOPE_ARGS(label, ...) COROSCOPE_DETAIL_CHECK(__VA_ARGS__)
 #define COROSCOPE_AWAIT(label, ...) (__VA_ARGS__)
 
