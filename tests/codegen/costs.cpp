@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What instrumented coroutines do to heap and stack, printed as a name and a number:
-//   allocations.*   calls of operator new while a thousand children are awaited, by their type
-//   stack.*         bytes of stack between the first and the last of a million awaited children
-// Each in three states: plain, instrumented and recording. And that coroutines go on which a compiler sees go on
+//   allocations.*   of memory while a thousand children are awaited, which await one each, by their type and what
+//                   stands in them: nothing more, labels of the awaits, or labels and scopes
+//   stack.*         bytes of stack between the first and the last of a million awaits, of half a million children
+// Each in three states: plain, instrumented and recording. Starting the session, which allocates, stands beside them:
+// it shows that the runtime's allocations are counted. And that coroutines go on which a compiler sees go on
 // at once, so that it leaves their awaiters out of the frame.
 
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <new>
 #include <utility>
 
 #include <coroscope/coroscope.hpp>
 
-namespace {
-thread_local long allocations = 0;  // of this thread: the session's own threads don't count
-}
-
-void* operator new(std::size_t bytes) {
-    ++allocations;
-    if (void* memory = std::malloc(bytes)) return memory;
-    throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "allocations.hpp"
 
 namespace {
 
@@ -91,38 +81,58 @@ struct stack_extent {
 
 // Out of line: clang leaves a frame away whose end it sees.
 template <class Coroutine>
-[[gnu::noinline]] Coroutine child(stack_extent& seen) {
+[[gnu::noinline]] Coroutine leaf(stack_extent& seen) {
     look(seen);
     co_return;
 }
 
-template <class Coroutine>
-[[gnu::noinline]] Coroutine parent(stack_extent& seen, int children) {
-    for (int each = 0; each < children; ++each) co_await child<Coroutine>(seen);
-    look(seen);
-}
+#define CHAIN(shape, SCOPE, AWAIT)                                                                 \
+    struct shape {                                                                                 \
+        template <class Coroutine>                                                                 \
+        [[gnu::noinline]] static Coroutine child(stack_extent& seen) {                             \
+            SCOPE("child");                                                                        \
+            co_await AWAIT("leaf", leaf<Coroutine>(seen));                                         \
+            look(seen);                                                                            \
+        }                                                                                          \
+        template <class Coroutine>                                                                 \
+        [[gnu::noinline]] static Coroutine parent(stack_extent& seen, int children) {              \
+            SCOPE("parent");                                                                       \
+            for (int each = 0; each < children; ++each)                                            \
+                co_await AWAIT("child", child<Coroutine>(seen));                                   \
+            look(seen);                                                                            \
+        }                                                                                          \
+    }
+#define NO_SCOPE(label) static_assert(true)
+#define NO_LABEL(label, ...) __VA_ARGS__
+CHAIN(bare, NO_SCOPE, NO_LABEL);
+CHAIN(labelled, NO_SCOPE, COROSCOPE_AWAIT);
+CHAIN(scoped, COROSCOPE, COROSCOPE_AWAIT);
 
-template <class Coroutine>
+template <class Shape, class Coroutine>
 stack_extent run(int children) {
     stack_extent seen;
-    parent<Coroutine>(seen, children).start();
-    return seen;
-}
-template <>
-stack_extent run<coroscope::task<>>(int children) {
-    stack_extent seen;
-    coroscope::sync_wait(parent<coroscope::task<>>(seen, children));
+    auto all = Shape::template parent<Coroutine>(seen, children);
+    if constexpr (requires { all.start(); })
+        all.start();
+    else
+        coroscope::sync_wait(std::move(all));
     return seen;
 }
 
+template <class Shape, class Coroutine>
+void measure(const char* state, const char* shape) {
+    run<Shape, Coroutine>(1);  // what happens once has happened
+    const long before = allocations::so_far();
+    run<Shape, Coroutine>(1000);
+    std::printf("allocations.%s.%s %ld\n", state, shape, allocations::so_far() - before);
+    const stack_extent seen = run<Shape, Coroutine>(500'000);
+    std::printf("stack.%s.%s %zu\n", state, shape, static_cast<std::size_t>(seen.high - seen.low));
+}
 template <class Coroutine>
 void measure(const char* state) {
-    run<Coroutine>(1);  // what happens once has happened
-    const long before = allocations;
-    run<Coroutine>(1000);
-    std::printf("allocations.%s %ld\n", state, allocations - before);
-    const stack_extent seen = run<Coroutine>(1'000'000);
-    std::printf("stack.%s %zu\n", state, static_cast<std::size_t>(seen.high - seen.low));
+    measure<bare, Coroutine>(state, "bare");
+    measure<labelled, Coroutine>(state, "labelled");
+    measure<scoped, Coroutine>(state, "scoped");
 }
 
 struct back_to_itself {
@@ -178,9 +188,12 @@ int main() {
     coroscope::profile_options options;
     options.policy = coroscope::overflow::overwrite_oldest;
     options.limit_bytes = std::size_t{16} << 20;
+    const long before = allocations::so_far();
     const coroscope::profile session(options);
+    std::printf("start.allocations %ld\n", allocations::so_far() - before);
     if (session.status().state != coroscope::session_state::recording) return 1;
     if (!go_on_at_once()) return 2;
+    measure<plain>("plain.recording");
     measure<instrumented>("instrumented.recording");
     measure<coroscope::task<>>("task.recording");
 }
