@@ -33,6 +33,11 @@
 #endif
 #endif
 #endif
+#if !defined(COROSCOPE_FIBERS) && defined(__clang__) && !defined(__x86_64__)
+#if __clang_major__ < 19
+#define COROSCOPE_FIBERS 1  // there coroutines need it, too: detail/thread_state.hpp
+#endif
+#endif
 #ifndef COROSCOPE_FIBERS
 #define COROSCOPE_FIBERS 0
 #endif

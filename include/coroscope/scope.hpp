@@ -66,7 +66,7 @@ COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start, const Slow& begin_s
     } else if (gate <= gate_live) [[unlikely]] {  // negative: the same comparison, read with sign
         begin_slow(&start);
     } else {
-        start.mark = this_thread.mark;
+        start.mark = here().mark;
         start.ticks = counter_ticks();
     }
 }

@@ -25,7 +25,8 @@
 
 namespace coroscope::detail {
 
-__thread thread_state this_thread __attribute__((tls_model("initial-exec")));
+// Used, because clang's link-time optimisation does not see the assembly that names it (here()).
+__thread thread_state this_thread __attribute__((tls_model("initial-exec"), used));
 
 }  // namespace coroscope::detail
 

@@ -153,7 +153,7 @@ private:
 /// Has the thread used its block of ids?
 inline constexpr std::uint64_t task_id_block = 1024;
 [[gnu::always_inline]] inline bool out_of_task_ids() noexcept {
-    return this_thread.next_task % task_id_block == 0;
+    return here().next_task % task_id_block == 0;
 }
 
 /// A fresh task id, unique in the process. From a per-thread block; refills it at its end.
@@ -161,8 +161,8 @@ COROSCOPE_API std::uint64_t refill_task_ids() noexcept;
 [[gnu::always_inline]] inline std::uint64_t new_task_id() noexcept {
     if (out_of_task_ids()) [[unlikely]]
         return refill_task_ids();
-    const std::uint64_t id = this_thread.next_task;
-    this_thread.next_task = id + 1;
+    const std::uint64_t id = here().next_task;
+    here().next_task = id + 1;
     return id;
 }
 
@@ -175,9 +175,9 @@ COROSCOPE_API void rebind(std::uint64_t carried) noexcept;
 
 [[gnu::always_inline]] inline void install(std::uint64_t mark, std::uint64_t carried,
                                            task_state* frame) noexcept {
-    this_thread.mark = mark;
-    this_thread.frame = frame;
-    if (this_thread.carried != carried) [[unlikely]]
+    here().mark = mark;
+    here().frame = frame;
+    if (here().carried != carried) [[unlikely]]
         rebind(carried);
 }
 
@@ -187,7 +187,7 @@ inline void set_flags(task_state& task, unsigned set, unsigned clear = 0) noexce
 
 /// Does anything want to know of transitions on this thread, or does it carry something?
 [[gnu::always_inline]] inline std::uint64_t wants_transitions() noexcept {
-    return static_cast<std::uint64_t>(load_gate()) | this_thread.carried;
+    return static_cast<std::uint64_t>(load_gate()) | here().carried;
 }
 
 /// Does anything need the task's context on this thread, or that the thread's is put aside?
@@ -196,14 +196,12 @@ inline void set_flags(task_state& task, unsigned set, unsigned clear = 0) noexce
 }
 
 /// What the thread is doing, whoever that is.
-inline resumer current_resumer() noexcept {
-    return {this_thread.mark, this_thread.carried, this_thread.frame};
-}
+inline resumer current_resumer() noexcept { return {here().mark, here().carried, here().frame}; }
 
 /// The context of a task that has its id becomes the thread's.
 inline void install_task(task_state& task) noexcept {
     set_flags(task, task_installed);
-    install((task.task << mark_thread_bits) | (this_thread.mark & mark_thread_mask), task.carried,
+    install((task.task << mark_thread_bits) | (here().mark & mark_thread_mask), task.carried,
             &task);
 }
 
@@ -305,8 +303,8 @@ COROSCOPE_CONTEXT_SWITCH void end_task(task_state& task) noexcept {
 COROSCOPE_CONTEXT_SWITCH void expect_handover(void* frame_address, std::uint64_t ticks) noexcept {
     if (ticks == 0) [[likely]]
         return;
-    this_thread.handover_target = frame_address;
-    this_thread.handover_ticks = ticks;
+    here().handover_target = frame_address;
+    here().handover_ticks = ticks;
 }
 
 /// The coroutine is destroyed before its end. One that is destroyed while it runs (by itself, out of

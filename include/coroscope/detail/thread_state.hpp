@@ -64,6 +64,22 @@ static_assert(sizeof(thread_state) <= 128, "initial-exec thread-locals must stay
 extern COROSCOPE_API __thread thread_state this_thread __attribute__((tls_model("initial-exec")));
 #endif
 
+// How inline code reaches it. Before version 19 clang keeps the address of a thread-local where a coroutine goes on on
+// another thread: it takes it out of a loop around a co_await. The offset that is kept here instead is the same on every
+// thread (docs/decisions/0008).
+#if defined(__clang__) && __clang_major__ < 19 && defined(__x86_64__) && !COROSCOPE_FIBERS
+using thread_view = thread_state __attribute__((address_space(257)));  // relative to %fs
+[[gnu::always_inline]] inline thread_view& here() noexcept {
+    thread_view* offset;
+    asm("{movq _ZN9coroscope6detail11this_threadE@GOTTPOFF(%%rip), %0|"
+        "mov %0, qword ptr [rip + _ZN9coroscope6detail11this_threadE@GOTTPOFF]}"
+        : "=r"(offset));
+    return *offset;
+}
+#else
+[[gnu::always_inline]] inline thread_state& here() noexcept { return this_thread; }
+#endif
+
 /// A context's session and attributes as one word: the pieces of the state that travel with a task
 /// are moved as whole words, because reading one back in another size stalls the processor.
 constexpr std::uint64_t make_carried(std::uint32_t session, std::uint32_t attributes) noexcept {
@@ -86,7 +102,7 @@ constexpr std::uint32_t carried_attributes(std::uint64_t carried) noexcept {
 /// What wants to know of this thread's tasks, if anything. One load, relaxed: a session's start
 /// reaches other threads when they look next.
 COROSCOPE_THREAD_ACCESS std::int32_t load_gate() noexcept {
-    return __atomic_load_n(&this_thread.gate, __ATOMIC_RELAXED);
+    return __atomic_load_n(&here().gate, __ATOMIC_RELAXED);
 }
 
 /// Does anything look at scopes here (or is it unknown)? Sessions and observers do.

@@ -95,18 +95,18 @@ private:
         frame_.starting = 0;
     }
     COROSCOPE_CONTEXT_SWITCH bool push_plain() noexcept {
-        frame* const outer = detail::this_thread.invocation;
+        frame* const outer = detail::here().invocation;
         if (outer != nullptr && (outer->suspends() || outer->is(frame_outermost))) [[unlikely]]
             return false;
         frame_.outer = outer;
-        detail::this_thread.invocation = &frame_;
+        detail::here().invocation = &frame_;
         stage_ = stage::plain_began;
         return true;
     }
     COROSCOPE_CONTEXT_SWITCH bool pop_plain() noexcept {
         if (frame_.suspends()) [[unlikely]]
             return false;
-        detail::this_thread.invocation = frame_.outer;
+        detail::here().invocation = frame_.outer;
         stage_ = stage::absent;
         return true;
     }

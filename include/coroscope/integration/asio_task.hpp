@@ -26,7 +26,7 @@ struct tracked_task : detail::task_state {
 /// Does anything record here, or does the thread run a task or carry attributes?
 [[nodiscard]] COROSCOPE_CONTEXT_SWITCH bool is_active() noexcept {
     if (detail::load_gate() != 0) return true;
-    const detail::thread_state& thread = detail::this_thread;
+    const auto& thread = detail::here();
     return (thread.mark >> detail::mark_thread_bits | thread.carried >> 32) != 0;
 }
 
@@ -172,7 +172,7 @@ public:
 
 private:
     COROSCOPE_CONTEXT_SWITCH static await_start enter_plain() noexcept {
-        frame* const inside = detail::this_thread.invocation;
+        frame* const inside = detail::here().invocation;
         if (inside == nullptr) return await_start::none;
         if (inside->state == (frame_begins | frame_suspends_plain)) [[likely]] {
             inside->state = frame_suspends_plain;
@@ -183,7 +183,7 @@ private:
     }
     // Everything that was started has been seen.
     COROSCOPE_CONTEXT_SWITCH static bool leave_plain() noexcept {
-        frame* const inside = detail::this_thread.invocation;
+        frame* const inside = detail::here().invocation;
         if (inside == nullptr || inside->state != frame_idle) [[unlikely]]
             return false;
         inside->whose.which = 0;
