@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A scope of each macro in a loop around nothing and around a call; and, with -DSAMPLE_WITHOUT_MACROS, the same
-// loops without. What one turn costs while no session runs is counted in the machine code.
+// A scope of each macro in a loop around nothing, around a call, and in a coroutine around an await; and, with
+// -DSAMPLE_WITHOUT_MACROS, the same loops without. What one turn costs while no session runs is counted in the machine
+// code.
+
+#include <coroutine>
 
 #ifdef SAMPLE_WITHOUT_MACROS
 #define COROSCOPE(label) static_assert(true)
@@ -13,6 +16,30 @@
 #endif
 
 void work(int);
+bool ready() noexcept;
+
+// Arguments that are in memory.
+extern int key, size;
+
+struct background {
+    struct promise_type {
+        background get_return_object() noexcept {
+            return {std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept {}
+    };
+    std::coroutine_handle<> frame;
+};
+
+// May suspend, so that what is alive meanwhile is in the frame. The way around that is counted does not.
+struct pause {
+    bool await_ready() const noexcept { return ready(); }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    void await_resume() const noexcept {}
+};
 
 // Marks a turn in the machine code; never executed.
 #define MARK() asm volatile("hlt")
@@ -33,9 +60,16 @@ void work(int);
             __VA_ARGS__;                                                                           \
             work(turn);                                                                            \
         }                                                                                          \
+    }                                                                                              \
+    background name##_around_await(int turns) {                                                    \
+        for (int turn = 0; turn < turns; ++turn) {                                                 \
+            __VA_ARGS__;                                                                           \
+            co_await pause();                                                                      \
+        }                                                                                          \
     }
 
 LOOPS(scope, COROSCOPE("scope"))
 LOOPS(function, COROSCOPE_FUNCTION())
 LOOPS(category, COROSCOPE_CAT("category", 3, "scope"))
-LOOPS(arguments, COROSCOPE_ARGS("scope", turn, turns))
+LOOPS(arguments, COROSCOPE_ARGS("scope", key, size))
+LOOPS(local_arguments, COROSCOPE_ARGS("scope", turn, turns))

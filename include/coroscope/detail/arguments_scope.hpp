@@ -54,7 +54,8 @@ struct arguments_start : scope_start {
     template <class... Arguments>
     [[gnu::always_inline]] explicit arguments_start(site& where,
                                                     const Arguments&... arguments) noexcept {
-        begin_scope(*this, [&](scope_start* slow) noexcept {
+        // Inlined, or g++ writes what it refers to into memory before the gate is looked at.
+        begin_scope(*this, [&](scope_start* slow) __attribute__((always_inline)) {
             begin_with_arguments(slow, where, arguments...);
         });
         if (was_begun(*this) && arguments_wanted() != 0) [[unlikely]]
