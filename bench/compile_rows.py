@@ -105,7 +105,7 @@ def compiler_instructions_per_scope():
 
 
 def bytes_per_scope(compiler, count):
-    """(code, unwind tables) that a scope adds to a function, of `count` of them."""
+    """(code, unwind tables, data) that a scope adds to a function, of `count` of them; its label is among the data."""
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = (object_code.sections(object_code.compile_object(compiler, source, output, "-O2"))
                        for source, output in with_and_without(folder, count))
@@ -113,12 +113,12 @@ def bytes_per_scope(compiler, count):
     def per_scope(*names):
         return sum(ours.get(each, 0) - plain.get(each, 0) for each in names) / count
 
-    return per_scope(".text"), per_scope(".gcc_except_table", ".eh_frame")
+    return per_scope(".text"), per_scope(".gcc_except_table", ".eh_frame"), per_scope(".data", ".rodata", ".bss")
 
 
 def code_per_scope():
-    code, tables = bytes_per_scope(CXX, FUNCTIONS)
-    return row("code.bytes_per_scope", code, "B", note=f"unwind tables {tables:.0f} B")
+    code, tables, data = bytes_per_scope(CXX, FUNCTIONS)
+    return row("code.bytes_per_scope", code, "B", note=f"unwind tables {tables:.0f} B, data {data:.0f} B")
 
 
 def disassembly(folder, option):
