@@ -27,9 +27,9 @@ class Pack(ToolTest):
         self.assert_success(done)
         return done
 
-    def assert_same(self, *arguments):
+    def assert_same(self, *arguments, **options):
         """Of both files, but for their names."""
-        one, other = (coroscope(*arguments[:1], file, *arguments[1:]) for file in (self.trace, self.packed))
+        one, other = (coroscope(*arguments[:1], file, *arguments[1:], **options) for file in (self.trace, self.packed))
         self.assertEqual((one.returncode, one.stdout), (other.returncode, other.stdout), arguments)
         self.assertEqual(one.stderr.replace("service.cst:", "service.cstz:"), other.stderr)
 
@@ -39,6 +39,7 @@ class Pack(ToolTest):
                 self.assert_same(*command, "--format", form)
         for export in EXPORTS:
             self.assert_same("export", "--to", *export, "-o", "-")
+        self.assert_same("export", "--to", "perfetto", "-o", "-", encoding="latin-1")  # bytes that are no text
 
     def test_it_stands_beside_the_trace_and_says_how_large_it_is(self):
         self.assertRegex(self.pack().stdout, r"service\.cstz: [0-9.]+ KB, was [0-9.]+ KB \([0-9.]+ %\)\n\Z")

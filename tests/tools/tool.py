@@ -13,8 +13,8 @@ TOOL = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "coroscope")
 
 def coroscope(*arguments, **options):
     """Runs the command. Its output is text; a byte that is no UTF-8 fails the test."""
-    options.setdefault("timeout", 60)
-    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, encoding="utf-8", check=False, **options)
+    options = {"timeout": 60, "encoding": "utf-8", **options}
+    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, check=False, **options)
 
 
 def environment(**changes):
