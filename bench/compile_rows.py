@@ -12,6 +12,7 @@ import tempfile
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent),
                 str(pathlib.Path(__file__).resolve().parent.parent / "scripts")]
 import callgrind  # noqa: E402
+import missing  # noqa: E402
 import object_code  # noqa: E402
 
 CXX = os.environ.get("CXX", "c++").split()
@@ -97,8 +98,7 @@ def compiler_instructions(folder, scope):
 def compiler_instructions_per_scope():
     name = "compile.instructions_per_scope"
     if not callgrind.is_there():
-        return {"name": name, "value": None, "unit": "instr", "floor": None, "ratio": None,
-                "instructions": None, "note": "needs valgrind"}
+        return missing.not_measured(name, missing.VALGRIND)
     with tempfile.TemporaryDirectory() as folder:
         ours, floor = (compiler_instructions(folder, scope) for scope in (True, False))
     return row(name, ours - floor, "instr", note=f"a function without: {floor:,.0f}")

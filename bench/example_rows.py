@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 
+import missing
 from timed_rows import run_json, void_if_lost
 
 CONNECTIONS = 8
@@ -103,7 +104,8 @@ def measure(folder, name, example):
 
 
 def rows(folder):
-    """(name, how to measure it) of each example that was built."""
+    """(name, how to measure it) of each example, built or not."""
     for name, example in EXAMPLES.items():
-        if (folder / f"bench_{name.replace('.', '_')}_tracked").exists():
-            yield name, lambda name=name, example=example: measure(folder, name, example)
+        built = (folder / f"bench_{name.replace('.', '_')}_tracked").exists()
+        yield missing.row(name, None if built else missing.ASIO + " and Boost's examples (libboost1.81-doc)",
+                          lambda name=name, example=example: measure(folder, name, example))

@@ -3,6 +3,7 @@
 
 import subprocess
 
+import missing
 from pairs import Pair, chooser
 from timed_rows import run_json, void_if_lost
 
@@ -48,10 +49,10 @@ def measure_pair(name, subject, beside, **options):
 
 
 def rows(folder):
-    """(name, how to measure it) of every row here that was built."""
+    """(name, how to measure it) of every row here, the Asio row built or not."""
     tracked, plain = folder / "bench_asio_tracked", folder / "bench_asio_plain"
-    if tracked.exists() and plain.exists():
-        yield "asio.recording", lambda: measure_pair("asio.recording", str(tracked), str(plain))
+    yield missing.row("asio.recording", None if tracked.exists() and plain.exists() else missing.ASIO,
+                      lambda: measure_pair("asio.recording", str(tracked), str(plain)))
     program = str(folder / "bench_once")
     listed = subprocess.run([program, "--list"], check=True, stdout=subprocess.PIPE, text=True)
     for name in listed.stdout.split():

@@ -6,7 +6,9 @@ import contextlib
 import subprocess
 
 import lttng_session
+import missing
 import timed_rows
+from missing import not_measured
 from once_rows import measure_pair
 
 
@@ -25,18 +27,13 @@ PEERS = [
          "peer.lttng.recording.1", "peer.lttng.recording.2"),
     Peer("spdlog", "spdlog (libspdlog-dev)", "peer.spdlog.1", "peer.spdlog.2"),
 ]
-ASIO = Peer("asio_tracking", "Boost.Asio with coroutines", "peer.asio_tracking")
-
-
-def skipped(name, why):
-    return {"name": name, "value": None, "unit": None, "floor": None, "ratio": None,
-            "instructions": None, "note": f"skipped: {why}", "void": True}
+ASIO = Peer("asio_tracking", missing.ASIO, "peer.asio_tracking")
 
 
 def measure_lttng(program, name):
     """Under a session of LTTng's, which no other row's program must see."""
     if not lttng_session.available():
-        return skipped(name, "needs lttng and lttng-sessiond (lttng-tools)")
+        return not_measured(name, "lttng and lttng-sessiond (lttng-tools)")
     with contextlib.ExitStack() as block:
         session = block.enter_context(lttng_session.recording())
         row = timed_rows.measure(program, name)
@@ -47,7 +44,7 @@ def measure_lttng(program, name):
 def measure(folder, peer, name):
     program = folder / peer.program
     if not program.exists():
-        return skipped(name, f"needs {peer.needs}")
+        return not_measured(name, peer.needs)
     if name.startswith("peer.lttng.recording"):
         return measure_lttng(str(program), name)
     return timed_rows.measure(str(program), name)
@@ -57,7 +54,7 @@ def measure_asio(folder):
     """Asio's own tracking writes lines to stderr, which is /dev/null here."""
     stock, ours = folder / ASIO.program, folder / "bench_asio_tracked"
     if not stock.exists():
-        return skipped(ASIO.rows[0], f"needs {ASIO.needs}")
+        return not_measured(ASIO.rows[0], ASIO.needs)
     return measure_pair(ASIO.rows[0], str(stock), str(ours), stderr=subprocess.DEVNULL)
 
 

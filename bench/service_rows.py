@@ -20,6 +20,7 @@ import tempfile
 import time
 
 import callgrind
+import missing
 from example_rows import lost_records
 from timed_rows import run_json, void_if_lost
 
@@ -183,14 +184,18 @@ def measure_instructions(folder, name, kind):
             "note": f"{100 * (counts[kind] / counts['absent'] - 1):+.1f} %"}
 
 
+def lacking(folder):
+    """What the service needs and has not; None where it was built."""
+    return None if (folder / "bench_service_absent").exists() else missing.ASIO + ", SQLite and CLI11"
+
+
 def rows(folder):
-    """(name, how to measure it) of each, where the service was built."""
-    if not (folder / "bench_service_absent").exists():
-        return
+    """(name, how to measure it) of each, built or not."""
+    lacks = lacking(folder)
+    lacks_for_counting = lacks or (None if callgrind.is_there() else missing.VALGRIND)
     for kind in KINDS[1:]:
         for what in MEASURES:
             name = f"service.{kind}.{what}"
-            yield name, functools.partial(measure, folder, name, kind, what)
+            yield missing.row(name, lacks, functools.partial(measure, folder, name, kind, what))
         name = f"service.{kind}.instructions"
-        if callgrind.is_there():
-            yield name, functools.partial(measure_instructions, folder, name, kind)
+        yield missing.row(name, lacks_for_counting, functools.partial(measure_instructions, folder, name, kind))

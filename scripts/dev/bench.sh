@@ -9,6 +9,7 @@ Builds the benchmarks (release) and prints what instrumentation costs: each row 
 beside its floor, measured in the same run. ROW is a name, its beginning up to a dot, or a pattern;
 --list prints the names. docs/performance.md says what each row measures. A full run takes about
 seven minutes on two idle processors.
+It exits with 0 also where a budget is missed; --json has "holds": false there, the table NO.
 
 example: ./dev bench scope 'await.*' --json rows.json
 TEXT

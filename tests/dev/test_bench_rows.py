@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of what `./dev bench` makes of its rows: which are asked for, what they say of their budgets, and in which
+form. The rows are made here; nothing is measured."""
+
+import contextlib
+import io
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from bench_program import ROOT, run  # before bench's modules: it says where they are
+import budgets
+import missing
+
+KEPT, MISSED, FREE, LACKING, BROKEN = (
+    "scope.recording.1", "pack.bytes_per_scope", "pack.write", "peer.spdlog.1", "include")
+
+
+def row(name, value, **more):
+    return {"name": name, "value": value, "unit": "ns", "floor": 10, "ratio": value / 10, "instructions": None, **more}
+
+
+def broken():
+    raise subprocess.CalledProcessError(1, ["bench_hot"])
+
+
+MADE = {KEPT: lambda: row(KEPT, 10.2, instructions=38), MISSED: lambda: row(MISSED, 7), FREE: lambda: row(FREE, 1234.5),
+        LACKING: lambda: missing.not_measured(LACKING, "spdlog"), BROKEN: broken}
+
+
+def bench(*options):
+    """What is printed; of a usage error its message."""
+    told = io.StringIO()
+    with (mock.patch.object(run, "known_rows", lambda _: MADE),
+          mock.patch.object(sys, "argv", ["run", "build", *options]), contextlib.redirect_stdout(told)):
+        run.main()
+    return told.getvalue()
+
+
+class Written(unittest.TestCase):
+    def test_json_has_every_row_with_its_verdict(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "rows.json")
+            bench("--json", str(file))
+            rows = {each["name"]: each for each in json.loads(file.read_text())["rows"]}
+        self.assertEqual({name: each["holds"] for name, each in rows.items()},
+                         {KEPT: True, MISSED: False, FREE: None, LACKING: None, BROKEN: None})
+        self.assertEqual((rows[MISSED]["value"], rows[MISSED]["floor"], rows[MISSED]["budget"]), (7, 10, "≤ 6 B"))
+
+    def test_a_table_has_every_row_with_its_verdict(self):
+        for form in ((), ("--markdown",)):
+            lines = [line.split() for line in bench(*form).splitlines()]
+            for name, verdict in ((KEPT, "yes"), (MISSED, "NO"), (FREE, "–")):
+                words = next(words for words in lines if name in words or f"`{name}`" in words)
+                self.assertIn(verdict, words[-2:])
+
+    def test_markdown_is_a_table_of_the_columns_that_the_document_has(self):
+        table = [line for line in bench("--markdown").splitlines() if line.startswith("|")]
+        documented = (ROOT / "docs" / "performance.md").read_text().splitlines()
+        at = documented.index(table[0])
+        self.assertEqual(documented[at + 1], table[1])
+        self.assertEqual(len(table), 2 + len(MADE))
+        self.assertEqual({line.count("|") for line in table}, {table[0].count("|")})
+
+    def test_what_could_not_be_measured_says_why_and_keeps_no_other_row(self):
+        told = bench()
+        self.assertRegex(told, rf"(?m)^{re.escape(LACKING)} .* – \(not measured: needs spdlog\)$")
+        self.assertRegex(told, rf"(?m)^{re.escape(BROKEN)} .* – \(bench_hot failed\)$")
+        self.assertIn(KEPT, told)
+
+
+class Exiting(unittest.TestCase):
+    def test_a_missed_budget_is_no_failure_as_help_says(self):
+        self.assertIn(" NO\n", bench(MISSED))  # and no SystemExit
+        done = subprocess.run([ROOT / "dev", "bench", "--help"], capture_output=True, text=True, check=True)
+        self.assertRegex(done.stdout, "(?m)^It exits with 0 also where a budget is missed")
+
+    def test_rows_that_do_not_exist_are_a_failure_of_one_line(self):
+        with self.assertRaises(SystemExit) as ended:
+            bench("scope.recoding")
+        self.assertEqual(ended.exception.code, "bench: no row named scope.recoding; ./dev bench --list prints them")
+
+
+class Choosing(unittest.TestCase):
+    NAMES = ("scope.recording.1", "scope.recording.2", "scope.sustained", "await.recording.1", "include")
+
+    def chosen(self, *patterns):
+        return [name for name in self.NAMES if run.wanted(name, patterns)]
+
+    def test_a_row_is_chosen_by_its_name_its_beginning_up_to_a_dot_or_a_pattern(self):
+        self.assertEqual(self.chosen("include"), ["include"])
+        self.assertEqual(self.chosen("scope"), list(self.NAMES[:3]))
+        self.assertEqual(self.chosen("scope.recording"), list(self.NAMES[:2]))
+        self.assertEqual(self.chosen("*.recording.*"), ["scope.recording.1", "scope.recording.2", "await.recording.1"])
+        self.assertEqual(self.chosen("scope.rec"), [])
+
+    def test_several_choose_what_each_of_them_does_and_none_chooses_all(self):
+        self.assertEqual(self.chosen("await.*", "include"), ["await.recording.1", "include"])
+        self.assertEqual(self.chosen(), list(self.NAMES))
+
+    def test_only_what_is_chosen_is_measured_and_a_list_measures_nothing(self):
+        with mock.patch.dict(MADE, {MISSED: lambda: self.fail("measured")}):
+            self.assertIn(FREE, bench(FREE))
+            self.assertEqual(bench("--list", "pack").split(), [MISSED, FREE])
+
+
+class Verdicts(unittest.TestCase):
+    def holds(self, budget, **figures):
+        return budgets.Budget("", **budget).holds(figures)
+
+    def test_a_budget_is_kept_up_to_its_bound_and_missed_beyond(self):
+        self.assertIs(self.holds({"ratio": budgets.at_most(1.2)}, ratio=1.2), True)
+        self.assertIs(self.holds({"ratio": budgets.at_most(1.2)}, ratio=1.21), False)
+        self.assertIs(self.holds({"ratio": budgets.at_least(2)}, ratio=2), True)
+        self.assertIs(self.holds({"ratio": budgets.at_least(2)}, ratio=1.99), False)
+
+    def test_a_figure_that_is_missing_leaves_it_open_unless_another_misses(self):
+        both = {"value": budgets.at_most(1), "instructions": budgets.at_most(4)}
+        for unknown in (None, float("nan")):
+            self.assertIs(self.holds(both, value=1, instructions=unknown), None)
+            self.assertIs(self.holds(both, value=unknown, instructions=4), None)
+            self.assertIs(self.holds(both, value=unknown, instructions=5), False)
+
+    def test_a_row_that_lost_records_keeps_no_budget(self):
+        self.assertIs(run.judge(row(KEPT, 10, instructions=38, void=True))["holds"], None)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
