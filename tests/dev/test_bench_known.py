@@ -18,6 +18,7 @@ LACKING = {
     "asio.example": "Boost.Asio with coroutines and Boost's examples (libboost1.81-doc)",
     "peer.asio_tracking": "Boost.Asio with coroutines",
     "service": "Boost.Asio with coroutines, SQLite and CLI11",
+    "pack.demo": "Boost.Asio with coroutines, SQLite and CLI11",
 }
 
 
