@@ -35,7 +35,8 @@ public:
             write_event(each);
         }
         for (const memory_record& each : events_.memory) write_memory(each);
-        for (const exporting::flow_end& each : exporting::flows_of(events_)) write_flow(each);
+        exporting::write_flows(events_,
+                               [this](const exporting::flow_end& each) { write_flow(each); });
         out_.raw("\n]}\n");
         return out_.flush();
     }

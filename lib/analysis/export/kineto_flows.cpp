@@ -13,22 +13,17 @@ namespace {
 constexpr std::string_view launches = "ac2g";
 constexpr std::string_view deferrals = "fwdbwd";
 
-std::vector<flow_end> flows_of_file(const event_list& events) {
-    std::vector<flow_end> ends;
-    ends.reserve(events.flows.size());
+void write_flows_of_file(const event_list& events, const flow_writer& write) {
     for (const event_flow& each : events.flows)
-        ends.push_back(
-            {each.time_ns, each.id, events.text(each.category), each.thread, each.start});
-    return ends;
+        write({each.time_ns, each.id, events.text(each.category), each.thread, each.start});
 }
 
-void add(std::vector<flow_end>& ends, std::string_view category, std::uint64_t id,
-         const event_row& of, bool start) {
-    ends.push_back({of.start_ns, id, category, of.thread, start});
+flow_end end_at(const event_row& row, std::string_view category, std::uint64_t id, bool start) {
+    return {row.start_ns, id, category, row.thread, start};
 }
 
 // A call that launched a graph has one start, and an end in all that the graph did.
-void add_launches(std::vector<flow_end>& ends, const event_list& events) {
+void write_launches(const event_list& events, const flow_writer& write) {
     std::unordered_map<std::uint32_t, const event_row*> calls;  // null: has its start
     for (const event_row& each : events.rows)
         if (each.what == activity::runtime && each.correlation != 0)
@@ -38,8 +33,8 @@ void add_launches(std::vector<flow_end>& ends, const event_list& events) {
         const auto call = calls.find(each.correlation);
         if (call == calls.end()) continue;
         if (const event_row* from = std::exchange(call->second, nullptr); from != nullptr)
-            add(ends, launches, each.correlation, *from, true);
-        add(ends, launches, each.correlation, each, false);
+            write(end_at(*from, launches, each.correlation, true));
+        write(end_at(each, launches, each.correlation, false));
     }
 }
 
@@ -73,26 +68,24 @@ private:
     std::unordered_map<std::string, const event_row*> found_;
 };
 
-void add_deferrals(std::vector<flow_end>& ends, const event_list& events) {
+void write_deferrals(const event_list& events, const flow_writer& write) {
     deferring_events deferring(events);
     std::uint64_t id = 0;
     for (const function_event each : events) {
         if (each.fwd_thread() == 0 || each.sequence_nr() < 0) continue;
         const event_row* const from = deferring.take(each);
         if (from == nullptr) continue;
-        add(ends, deferrals, ++id, *from, true);
-        add(ends, deferrals, id, each.row(), false);
+        write(end_at(*from, deferrals, ++id, true));
+        write(end_at(each.row(), deferrals, id, false));
     }
 }
 
 }  // namespace
 
-std::vector<flow_end> flows_of(const event_list& events) {
-    if (!events.flows.empty()) return flows_of_file(events);
-    std::vector<flow_end> ends;
-    add_launches(ends, events);
-    add_deferrals(ends, events);
-    return ends;
+void write_flows(const event_list& events, const flow_writer& write) {
+    if (!events.flows.empty()) return write_flows_of_file(events, write);
+    write_launches(events, write);
+    write_deferrals(events, write);
 }
 
 }  // namespace coroscope::analysis::exporting

@@ -4,8 +4,8 @@
 // The arrows of a Kineto trace.
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
-#include <vector>
 
 #include <coroscope/analysis/event_list.hpp>
 
@@ -20,9 +20,11 @@ struct flow_end {
     bool start = false;
 };
 
-/// Those that the list has from its file. Where it has none: "ac2g" from runtime calls to what they launched, and
+using flow_writer = std::function<void(const flow_end&)>;
+
+/// Hands out those that the list has from its file. Where it has none: "ac2g" from runtime calls to what they launched, and
 /// "fwdbwd" from deferred work to where it ran, the forward events keyed by thread and sequence number, the latest
 /// start of a key, each key once.
-[[nodiscard]] std::vector<flow_end> flows_of(const event_list& events);
+void write_flows(const event_list& events, const flow_writer& write);
 
 }  // namespace coroscope::analysis::exporting
