@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole traces: how fast they are loaded and exported.
+// Whole traces: how fast they are loaded and exported, and in how much memory.
 
+#include <algorithm>
+#include <cstddef>
 #include <ctime>
+#include <string_view>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <coroscope/analysis/averages.hpp>
@@ -100,6 +104,31 @@ once_result export_by(Export write_out) {
     return {value, {}, written == scopes ? "" : "not every scope was written"};
 }
 
+/// What the same takes at most beside the trace, as the allocator tells whenever something is written.
+template <class Export>
+once_result memory_of(Export write_out) {
+    constexpr std::uint64_t scopes = 1'000'000;
+    const auto loaded = coroscope::analysis::load(trace_of(scopes));
+    if (!loaded) return {0, {}, "there is no trace"};
+    const auto in_use = [] {
+        const struct mallinfo2 now = mallinfo2();
+        return now.uordblks + now.hblkhd;
+    };
+    const std::size_t before = in_use();
+    std::size_t most = before;
+    const auto totals = write_out(*loaded, [&](std::string_view) {
+        most = std::max(most, in_use());
+        return true;
+    });
+    const bool whole = totals && totals->scopes == scopes;
+    return {
+        static_cast<double>(most - before) / 1e6, {}, whole ? "" : "not every scope was written"};
+}
+
+once_result export_chrome_memory() { return memory_of(coroscope::analysis::export_chrome); }
+
+once_result export_perfetto_memory() { return memory_of(coroscope::analysis::export_perfetto); }
+
 once_result export_chrome() { return export_by(coroscope::analysis::export_chrome); }
 
 once_result export_perfetto() { return export_by(coroscope::analysis::export_perfetto); }
@@ -111,6 +140,8 @@ std::vector<once_row> analysis_rows() {
         {"load.native", "M/s", load_native},
         {"export.chrome", "M/s", export_chrome},
         {"export.perfetto", "M/s", export_perfetto},
+        {"memory.export_chrome", "MB", export_chrome_memory},
+        {"memory.export_perfetto", "MB", export_perfetto_memory},
     };
 }
 

@@ -106,4 +106,6 @@ BUDGETS = {
     "pack.read": Budget(""),
     "export.chrome": Budget("≥ 5 M/s", value=at_least(5)),
     "export.perfetto": Budget("≥ 10 M/s", value=at_least(10)),
+    "memory.export_chrome": Budget("≤ 2 MB", value=at_most(2)),
+    "memory.export_perfetto": Budget("≤ 2 MB", value=at_most(2)),
 }
