@@ -4,38 +4,25 @@
 //
 //     fuzz_seeds FOLDER      writes FOLDER/native, FOLDER/packed, FOLDER/events, FOLDER/nvprof, FOLDER/nsight
 
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include <coroscope/trace/pack.hpp>
 
+#include "seeds.hpp"
 #include "trace_builder.hpp"
 
 namespace {
 
 using namespace coroscope;
+using coroscope_fuzz::seed_folder;
 using test::trace_builder;
 
-class seed_folder {
-public:
-    explicit seed_folder(const std::filesystem::path& where) : where_(where) {
-        std::filesystem::create_directories(where);
-    }
-    void add(std::string_view name, std::string_view bytes) const {
-        std::ofstream(where_ / name, std::ios::binary) << bytes;
-    }
-    void add(std::string_view name, const trace_builder& built) const {
-        const auto bytes = built.bytes();
-        add(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    }
-
-private:
-    std::filesystem::path where_;
-};
+void add(const seed_folder& to, std::string_view name, const trace_builder& built) {
+    const auto bytes = built.bytes();
+    to.add(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
 
 trace_builder scopes() {
     trace_builder trace;
@@ -103,27 +90,6 @@ trace_builder killed() {
     return trace;
 }
 
-constexpr std::string_view kineto = R"({"schemaVersion": 1, "record_shapes": 1, "traceEvents": [
-{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": "2", "ts": 1.5, "dur": 10,
- "args": {"External id": 7, "Input Dims": [[2, 3], []], "Sequence number": 4, "Fwd thread id": 0}},
-{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 2, "ts": 2, "dur": 1,
- "args": {"correlation": 9, "External id": 7}},
-{"ph": "X", "cat": "kernel", "name": "gemm<\u00e9\n>", "pid": 0, "tid": -7, "ts": 5, "dur": 0.25,
- "args": {"correlation": 9, "device": 0, "stream": 7}},
-{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 2, "ts": 3, "s": "t",
- "args": {"Bytes": -64, "Addr": 16, "Total Allocated": 0, "Device Type": 1, "Device Id": 0}},
-{"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "main"}},
-{"ph": "s", "id": 4, "pid": 1, "tid": 2, "ts": 2, "cat": "ac2g", "name": "ac2g"},
-{"ph": "f", "id": 4, "pid": 0, "tid": -7, "ts": 5, "cat": "ac2g", "name": "ac2g", "bp": "e"}
-], "traceName": "x"})";
-
-constexpr std::string_view pairs = R"([
-{"ph":"B","name":"a","pid":"p","tid":"t","ts":"1"},{"ph":"B","name":"b","pid":"p","tid":"t","ts":2e0},
-{"ph":"E","pid":"p","tid":"t","ts":3},{"ph":"E","pid":"p","tid":"t","ts":4},
-{"ph":"b","name":"c","cat":"x","id":"0x1","pid":1,"tid":1,"ts":1},{"ph":"n","name":"c","cat":"x","id":"0x1","ts":2},
-{"ph":"e","name":"c","cat":"x","id":"0x1","pid":1,"tid":1,"ts":1e3},{"ph":"C","name":"d","ts":1,"args":{"v":1}},
-{"ph":"X","name":"e","pid":1,"tid":1,"ts":1,"ts":2,"dur":1})";
-
 std::string packed_bytes(const trace_builder& built) {
     std::string bytes;
     const auto packed = trace::pack(built.finish(), [&bytes](std::string_view part) {
@@ -133,52 +99,25 @@ std::string packed_bytes(const trace_builder& built) {
     return packed ? bytes : std::string();
 }
 
-/// Rows of small numbers: each is a table and, for its columns, what is in them.
-std::string rows(std::initializer_list<std::initializer_list<int>> all) {
-    constexpr char small_number = 5;
-    std::string bytes;
-    for (const auto& row : all) {
-        bytes += static_cast<char>(*row.begin());
-        for (const int* each = row.begin() + 1; each != row.end(); ++each) {
-            bytes += small_number;
-            bytes += static_cast<char>(*each);
-        }
-    }
-    return bytes;
-}
-
 }  // namespace
 
 int main(int count, char** words) {
     if (count != 2) return 2;
     const std::filesystem::path folder = words[1];
     const seed_folder native(folder / "native");
-    native.add("scopes", scopes());
-    native.add("tasks", tasks());
-    native.add("texts", texts());
-    native.add("devices", devices());
-    native.add("killed", killed());
+    add(native, "scopes", scopes());
+    add(native, "tasks", tasks());
+    add(native, "texts", texts());
+    add(native, "devices", devices());
+    add(native, "killed", killed());
     const seed_folder packed(folder / "packed");
-    packed.add("whole", texts());
+    add(packed, "whole", texts());
     packed.add("scopes", packed_bytes(scopes()));
     packed.add("tasks", packed_bytes(tasks()));
     packed.add("texts", packed_bytes(texts()));
     packed.add("devices", packed_bytes(devices()));
     packed.add("killed", packed_bytes(killed()));
-    const seed_folder events(folder / "events");
-    events.add("kineto", kineto);
-    events.add("pairs", pairs);
-    // A kernel that a marker's call launched.
-    const seed_folder nvprof(folder / "nvprof");
-    nvprof.add("launch", std::string("\0\5\1\3\1a", 6) + rows({{1, 1, 2, 1, 1, 0, 0, 1, 0},
-                                                               {1, 2, 2, 9, 1, 0, 0, 0, 0},
-                                                               {2, 1, 13, 2, 3, 1, 1, 5, 0},
-                                                               {3, 1, 4, 6, 5, 0, 7, 1}}));
-    const seed_folder nsight(folder / "nsight");
-    nsight.add("launch", std::string("\0\5\1\3\1a", 6) + rows({{2, 2, 3, 1, 5, 1},
-                                                               {3, 4, 6, 0, 7, 5, 1},
-                                                               {4, 7, 8, 0, 7, 6, 1},
-                                                               {5, 8, 9, 0, 7, 6},
-                                                               {1, 1, 9, 59, 0, 1, 1, 1, 0},
-                                                               {6, 15}}));
+    coroscope_fuzz::add_event_seeds(seed_folder(folder / "events"));
+    coroscope_fuzz::add_nvprof_seeds(seed_folder(folder / "nvprof"));
+    coroscope_fuzz::add_nsight_seeds(seed_folder(folder / "nsight"));
 }
