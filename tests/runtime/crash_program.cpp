@@ -13,6 +13,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -20,6 +21,8 @@
 
 #include "crash_program.hpp"
 #include "session_steps.hpp"
+#include "support/awaitables.hpp"
+#include "support/foreign.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
@@ -33,26 +36,53 @@ overflow policy(const char* text) {
 
 constexpr std::uint64_t pause_every = 2048;  // leaves room for the other threads
 
-task<int> leaf(std::uint64_t number) {
+// Told after each record, and before the next.
+void one_more(thread_progress& mine) {
+    mine.done.store(mine.done.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void run_step(thread_progress& mine, std::uint64_t number) {
     step(number);
-    co_return 1;
+    one_more(mine);
+}
+
+task<void> leaf(thread_progress& mine, slot& place, std::uint64_t number) {
+    one_more(mine);  // its awaiter handed over
+    run_step(mine, number);
+    co_await suspend_into(place);
+    one_more(mine);
 }
 
 // The scope lives in the frame, across a suspension.
-task<int> round(std::uint64_t number) {
-    COROSCOPE("round");
-    co_return co_await leaf(number);
+foreign::manual<foreign::declared> round(thread_progress& mine, slot& place, std::uint64_t number) {
+    one_more(mine);
+    {
+        COROSCOPE("round");
+        task<void> child = leaf(mine, place, number);
+        one_more(mine);
+        co_await std::move(child);
+        one_more(mine);  // it finished and handed back
+    }
+    one_more(mine);
 }
 
-void run_step(std::uint64_t number) { step(number); }
-void run_round(std::uint64_t number) { sync_wait(round(number)); }
+// Its records are those of round_records.
+void run_round(thread_progress& mine, std::uint64_t number) {
+    slot place;
+    auto parent = round(mine, place, number);
+    one_more(mine);
+    parent.resume();
+    one_more(mine);  // the child suspended
+    place.resume();
+    one_more(mine);
+}
 
-void record_while(thread_progress& mine, void (*work)(std::uint64_t), bool (*goes_on)()) {
+void record_while(thread_progress& mine, void (*work)(thread_progress&, std::uint64_t),
+                  bool (*goes_on)()) {
     mine.os_id.store(static_cast<std::uint64_t>(::gettid()));
-    for (std::uint64_t done = 0; goes_on();) {
-        work(done++);
-        mine.done.store(done, std::memory_order_release);
-        if (done % pause_every == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    for (std::uint64_t number = 0; goes_on();) {
+        work(mine, number++);
+        if (number % pause_every == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
 }
 

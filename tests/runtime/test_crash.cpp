@@ -5,6 +5,7 @@
 // COROSCOPE_CRASH_MOMENTS says at how many moments each ending is tried, COROSCOPE_CRASH_SEED which these are;
 // `./dev test --crash 1000` sets both.
 
+#include <algorithm>
 #include <csignal>
 #include <new>
 #include <random>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "crash_program.hpp"
+#include "crash_records.hpp"
 #include "program_runs.hpp"
 #include "session_support.hpp"
 
@@ -94,71 +96,85 @@ void run_to_its_end(const scratch_file& file, const std::string& policy, const e
 }
 
 struct recorded {
-    std::string digits;
-    std::uint64_t rounds = 0;
+    std::string steps;    // their digits
+    std::string letters;  // of all records; where these are steps only, their digits
+    std::uint64_t restated = 0;
     std::uint64_t dropped = 0;
     std::uint64_t overwritten = 0;
     std::uint64_t lost() const { return dropped + overwritten; }
 };
 
-recorded find_thread(const analysis::trace& trace, const std::vector<std::string>& digits,
-                     std::uint64_t os_id) {
+recorded find_thread(const analysis::trace& trace, const std::string& path, std::uint64_t os_id,
+                     bool coroutines) {
+    const std::vector<std::string> digits = steps_by_thread(trace);
     for (std::uint32_t i = 0; i < trace.threads.size(); ++i) {
-        if (trace.threads[i].os_id != os_id) continue;
-        recorded found{digits[i], 0, trace.threads[i].dropped_newest, trace.threads[i].overwritten};
-        for (const analysis::event& event : trace.events)
-            if (event.thread == i && label_of(trace, event) == "round") ++found.rounds;
+        const analysis::thread_info& thread = trace.threads[i];
+        if (thread.os_id != os_id) continue;
+        recorded found{digits[i], digits[i], 0, thread.dropped_newest, thread.overwritten};
+        if (!coroutines) return found;
+        const written_records written = records_of_thread(path, thread.id);
+        found.letters = written.letters;
+        found.restated = written.restated;
         return found;
     }
     return {};
 }
 
-// Where the records stand behind the last that is missing between two; 0: none is.
-std::size_t last_gap(std::string_view digits) {
-    for (std::size_t at = digits.size(); at > 1; --at)
-        if (!is_sequence(digits.substr(at - 2, 2))) return at - 1;
-    return 0;
-}
-
 struct tally {
     std::uint64_t records = 0;
-    std::uint64_t lost = 0;   // and counted in the trace
+    std::uint64_t transitions = 0;  // among them, of tasks
+    std::uint64_t lost = 0;         // and counted in the trace
     std::uint64_t ahead = 0;  // threads that had recorded what they did not come to say any more
 };
 
 // Between what a thread said it had done and what its trace holds there is at most one record.
+void check_count(const recorded& found, std::uint64_t done, const std::string& policy,
+                 bool coroutines) {
+    const std::uint64_t there = found.letters.size();
+    CHECK(there + found.restated + found.lost() >= done);
+    if (found.lost() == 0) CHECK(there <= done + 1);
+    // Records of a chunk that is being overwritten may be counted while they stand there. Nobody counts what is told
+    // once more.
+    if (found.lost() != 0 && !coroutines)
+        CHECK(there + found.lost() <= done + 1 + (policy == "overwrite" ? chunk_records : 0));
+}
+
+// What is there is what the thread recorded last, each record in its place.
+void check_order(const recorded& found, std::uint64_t done, std::string_view word) {
+    if (found.lost() == 0) {
+        CHECK(wrong_until(found.letters, word, found.letters.size()) == 0);
+        CHECK(is_whole_sequence(found.steps));
+    }
+    if (found.dropped != 0) return;
+    CHECK(std::min(wrong_until(found.letters, word, done),
+                   wrong_until(found.letters, word, done + 1)) <= oldest_chunks * chunk_records);
+}
+
 void check_thread(const recorded& found, std::uint64_t done, const std::string& policy,
                   bool coroutines, tally& all) {
-    const std::uint64_t steps = found.digits.size();
     CAPTURE(found.dropped);
     CAPTURE(found.overwritten);
     CAPTURE(done);
-    CHECK(steps + found.lost() >= done);
-    if (found.lost() == 0) {
-        CHECK(steps <= done + 1);
-        CHECK(is_whole_sequence(found.digits));
-        if (coroutines) CHECK(found.rounds >= done);
-        if (coroutines) CHECK(found.rounds <= done + 1);
-    } else if (!coroutines) {
-        // Records of a chunk that is being overwritten may be counted while they stand there.
-        CHECK(steps + found.lost() <= done + 1 + (policy == "overwrite" ? chunk_records : 0));
-    }
-    if (found.dropped == 0) CHECK(last_gap(found.digits) <= oldest_chunks * chunk_records);
-    all.records += steps;
+    check_count(found, done, policy, coroutines);
+    check_order(found, done, coroutines ? round_records : step_records);
+    all.records += found.letters.size();
+    for (const char letter : found.letters)
+        all.transitions +=
+            std::string_view("srutfF").find(letter) != std::string_view::npos ? 1U : 0U;
     all.lost += found.lost();
-    all.ahead += steps > done ? 1U : 0U;
+    all.ahead += found.letters.size() > done ? 1U : 0U;
 }
 
 void check_trace(const scratch_file& file, const std::string& policy,
                  const program_progress& progress, tally& all) {
     const analysis::trace trace = load(std::string(file.path()));
     CHECK_FALSE(trace.health.finished);
-    const std::vector<std::string> digits = steps_by_thread(trace);
     for (const thread_progress& thread : progress.threads) {
         const auto number = static_cast<std::size_t>(&thread - progress.threads);
+        const bool coroutines = number == program_progress::coroutines;
         CAPTURE(number);
-        check_thread(find_thread(trace, digits, thread.os_id.load()), thread.done.load(), policy,
-                     number == program_progress::coroutines, all);
+        check_thread(find_thread(trace, file.path(), thread.os_id.load(), coroutines),
+                     thread.done.load(), policy, coroutines, all);
     }
 }
 
@@ -180,7 +196,8 @@ void end_and_check(const ending& how) {
     }
     CHECK(all.records > 0);
     MESSAGE(std::string(how.name) << ": " << moments << " moments (seed " << seed << "), "
-                                  << all.records << " records found, " << all.ahead
+                                  << all.records << " records found, " << all.transitions
+                                  << " of them transitions of tasks, " << all.ahead
                                   << " threads one ahead of what they said, " << all.lost
                                   << " lost and counted");
 }
