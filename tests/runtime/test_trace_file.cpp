@@ -80,6 +80,17 @@ int number_without_streams(const std::string& path, rlim_t descriptors) {
     return code > 128 ? 128 - code : code;
 }
 
+// What `work` returns where nobody does it, in a process of his own.
+int as_nobody(const std::function<int()>& work) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) ::_exit(::setgid(nobody) == 0 && ::setuid(nobody) == 0 ? work() : 255);
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
 // A file of somebody's that a trace must not touch, beside the trace's path.
 class victim {
 public:
@@ -116,6 +127,29 @@ TEST_SUITE("trace file") {
         for (const std::string& named : {target.path(), none}) {
             REQUIRE(::symlink(named.c_str(), file.path()) == 0);
             CHECK(error_of_creating(file.path()) == ELOOP);
+            ::unlink(file.path());
+        }
+        CHECK(::access(none.c_str(), F_OK) != 0);
+    }
+
+    TEST_CASE(
+        "a symbolic link that another user planted in a folder that everybody may write to is "
+        "not followed") {
+        const scratch_file file;
+        const victim target(file);
+        const std::string none = file.folder() + "/none";
+        REQUIRE(::chmod(file.folder().c_str(), 01777) == 0);
+        if (::geteuid() != 0) {
+            COROSCOPE_SKIP("not root, who alone may become another user");
+            return;
+        }
+        for (const std::string& named : {target.path(), none}) {
+            REQUIRE(as_nobody([&] {
+                        return ::symlink(named.c_str(), file.path()) == 0 ? 0 : errno;
+                    }) == 0);
+            REQUIRE(about(file.path()).st_uid == nobody);
+            CHECK(error_of_creating(file.path()) == ELOOP);
+            CHECK(S_ISLNK(about(file.path()).st_mode));
             ::unlink(file.path());
         }
         CHECK(::access(none.c_str(), F_OK) != 0);
@@ -210,16 +244,11 @@ TEST_SUITE("trace file") {
         }
         ::chmod(file.folder().c_str(), 0755);
         const ino_t before = about(file.path()).st_ino;
-        const pid_t child = ::fork();
-        if (child == 0) {
+        const int error = as_nobody([&] {
             int made = -1;
-            const bool good = ::setgid(nobody) == 0 && ::setuid(nobody) == 0 &&
-                              create_trace_file(file.path(), made) == 0;
-            ::_exit(good ? 0 : 1);
-        }
-        int status = -1;
-        REQUIRE(::waitpid(child, &status, 0) == child);
-        CHECK(status == 0);
+            return create_trace_file(file.path(), made);
+        });
+        CHECK(error == 0);
         CHECK(about(file.path()).st_ino == before);
         CHECK(about(file.path()).st_size == 0);
     }
