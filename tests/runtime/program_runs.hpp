@@ -26,9 +26,11 @@ using variables = std::vector<std::pair<std::string, std::string>>;
 /// Where the program is: SESSION_PROGRAM, set by the build.
 inline std::string program_path() { return SESSION_PROGRAM; }
 
-/// Starts a program with standard output and error in the file `output`.
+/// Starts a program with standard output and error in the file `output`. `at_last` is what its process does before
+/// it becomes the program.
 inline pid_t start_program(const std::vector<std::string>& given, const variables& environment,
-                           const char* output, std::string path = program_path()) {
+                           const char* output, std::string path = program_path(),
+                           void (*at_last)() = nullptr) {
     std::vector<std::string> words = given;
     std::vector<char*> arguments{path.data()};
     for (std::string& word : words) arguments.push_back(word.data());
@@ -40,6 +42,7 @@ inline pid_t start_program(const std::vector<std::string>& given, const variable
     const int file = ::open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ::dup2(file, 1);
     ::dup2(file, 2);
+    if (at_last != nullptr) at_last();
     ::execv(arguments[0], arguments.data());
     ::_exit(127);
 }
@@ -54,10 +57,11 @@ struct program_end {
 
 inline program_end run_program(const std::vector<std::string>& given,
                                const variables& environment = {},
-                               const std::string& path = program_path()) {
+                               const std::string& path = program_path(),
+                               void (*at_last)() = nullptr) {
     const scratch_file output;
     program_end end;
-    end.id = start_program(given, environment, output.path(), path);
+    end.id = start_program(given, environment, output.path(), path, at_last);
     REQUIRE(::waitpid(end.id, &end.status, 0) == end.id);
     std::ifstream file(output.path());
     end.output.assign(std::istreambuf_iterator<char>(file), {});
