@@ -7,14 +7,13 @@
 
 #include <coroscope/detail/ticks.hpp>
 
+#include "counter.hpp"
 #include "kept_errno.hpp"
 #include "uncancelled.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 #endif
 
 namespace coroscope::runtime {
@@ -30,30 +29,19 @@ std::int64_t system_clock_ns(clockid_t clock) noexcept {
 
 #if defined(__x86_64__)
 
-bool counter_is_invariant() noexcept {
+unsigned power_management() noexcept {
     unsigned a = 0;
     unsigned b = 0;
     unsigned c = 0;
     unsigned d = 0;
-    return __get_cpuid(0x8000'0007, &a, &b, &c, &d) != 0 && (d & (1U << 8)) != 0;
-}
-
-// The kernel takes a counter that drifts between processors off this list. Where it cannot be read,
-// the processor's word stands.
-bool kernel_trusts_counter() noexcept {
-    const int file = ::open("/sys/devices/system/clocksource/clocksource0/available_clocksource",
-                            O_RDONLY | O_CLOEXEC);
-    if (file < 0) return true;
-    char names[256] = {};
-    const ssize_t bytes = ::read(file, names, sizeof(names) - 1);
-    ::close(file);
-    return bytes <= 0 || std::strstr(names, "tsc") != nullptr;
+    return __get_cpuid(0x8000'0007, &a, &b, &c, &d) != 0 ? d : 0;
 }
 
 trace::clock_source find_tick_source() noexcept {
     const kept_errno programs;
     const uncancelled meanwhile;
-    const bool usable = counter_is_invariant() && counter_may_be_read() && kernel_trusts_counter();
+    const bool usable = counter_is_clock(
+        {.power_management = power_management(), .readable = counter_may_be_read()});
     return usable ? trace::clock_source::tsc : trace::clock_source::monotonic_ns;
 }
 
