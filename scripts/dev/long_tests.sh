@@ -27,11 +27,12 @@ crash_suite() {
     doctest_programs "$folder/tests/runtime/test_crash" -- "$@"
 }
 
-# soak_suite FOLDER [RUNNER]: the tests of scale at full size.
+# soak_suite FOLDER [RUNNER]: the tests of scale and of churn at full size.
 soak_suite() {
     local folder=$1
     shift
     export COROSCOPE_SOAK=1
-    ninja -C "$folder" tests/runtime/test_scale tests/runtime/test_session_threads >&2
-    doctest_programs "$folder/tests/runtime/test_scale" "$folder/tests/runtime/test_session_threads" -- "$@"
+    local -a programs=("$folder"/tests/runtime/test_{scale,churn,session_threads})
+    ninja -C "$folder" tests/runtime/test_{scale,churn,session_threads} >&2
+    doctest_programs "${programs[@]}" -- "$@"
 }

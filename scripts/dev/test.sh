@@ -17,7 +17,8 @@ toolkit, and what a launch costs. Where there is no GPU it says so and exits 1.
 
 --crash ends a process under load in six ways at MOMENTS random moments each, and looks for every
 record; COROSCOPE_CRASH_SEED repeats a run. --soak runs the tests of scale at full size: a million live
-tasks, 10,000 threads, the records of an hour. --sanitize valgrind runs memcheck on the runtime's tests.
+tasks, 10,000 threads, the records of an hour, 10 million tasks that come and go. --sanitize valgrind
+runs memcheck on the runtime's tests.
 
 example: ./dev test --sanitize thread session
 TEXT

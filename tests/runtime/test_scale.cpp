@@ -5,20 +5,16 @@
 
 #include <array>
 #include <barrier>
-#include <filesystem>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
-
-#include <unistd.h>
 
 #include <coroscope/async_stack.hpp>
 
 #include "session_steps.hpp"
 #include "support/awaitables.hpp"
-#include "support/build.hpp"
 #include "support/foreign.hpp"
+#include "support/long_life.hpp"
 #include "support/recording.hpp"
 #include "support/scale.hpp"
 
@@ -26,8 +22,6 @@ using namespace coroscope;
 using namespace coroscope::test;
 
 namespace {
-
-constexpr std::uint64_t mebibyte = 1U << 20;
 
 using waiting_task = foreign::manual<foreign::declared>;
 
@@ -75,72 +69,10 @@ constexpr auto thousand_places = std::to_array(
     {hundred_places_1, hundred_places_2, hundred_places_3, hundred_places_4, hundred_places_5,
      hundred_places_6, hundred_places_7, hundred_places_8, hundred_places_9, hundred_places_10});
 
-template <class Work>
-void on_threads(std::size_t count, Work work) {
-    std::vector<std::thread> threads;
-    for (std::size_t each = 0; each < count; ++each) threads.emplace_back(work);
-    for (std::thread& each : threads) each.join();
-}
-
-class temporary_file {
-public:
-    temporary_file()
-        : path_((std::filesystem::temp_directory_path() / "coroscope-scale.").string() +
-                std::to_string(getpid())) {}
-    ~temporary_file() {
-        std::error_code ignored;
-        std::filesystem::remove(path_, ignored);
-    }
-    temporary_file(const temporary_file&) = delete;
-    temporary_file& operator=(const temporary_file&) = delete;
-
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
-
-struct long_life {
-    std::uint64_t resident_growth = 0;  ///< bytes, after the first tenth
-    session_status status{};
-    trace::buffer bytes{};
-};
-
-// Two threads record that many scopes between them; memory is looked at after each hundredth.
-long_life live_long(const profile_options& options, std::uint64_t scopes) {
-    constexpr std::uint64_t rounds = 100;
-    constexpr unsigned threads = 2;
-    profile session(options);
-    REQUIRE(session.status().state == session_state::recording);
-    std::uint64_t warm = 0;
-    std::uint64_t most = 0;
-    std::uint64_t round = 0;
-    std::barrier all_there(threads, [&]() noexcept {
-        const std::uint64_t now = resident_bytes();
-        if (++round == rounds / 10) warm = now;
-        if (round > rounds / 10 && now > most) most = now;
-    });
-    on_threads(threads, [&] {
-        for (std::uint64_t each = 0; each < rounds; ++each) {
-            steps(scopes / rounds / threads);
-            all_there.arrive_and_wait();
-        }
-    });
-    long_life result;
-    result.resident_growth = most > warm ? most - warm : 0;
-    result.bytes = session.stop();
-    result.status = session.status();
-    MESSAGE(scopes << " scopes, " << result.status.lost_records << " of their records lost, "
-                   << (result.resident_growth >> 10) << " KiB more in memory than after a tenth");
-    return result;
-}
-
-// Neither the process's memory nor the trace grows, and what is not in the trace was counted.
 void check_long_life(const long_life& life, const analysis::trace& found, std::uint64_t scopes,
                      std::uint64_t limit) {
-    CHECK(found.file_bytes <= limit);
+    check_stayed_flat(life, found.file_bytes, limit);
     CHECK(found.events.size() + life.status.lost_records == scopes);
-    if (!sanitized) CHECK(life.resident_growth < 2 * mebibyte);
 }
 
 }  // namespace
@@ -243,7 +175,7 @@ TEST_SUITE("scale") {
         const auto limit = sized<std::uint64_t>(4, 64) * mebibyte;
         const long_life life = live_long(
             {.all_threads = true, .policy = overflow::overwrite_oldest, .limit_bytes = limit},
-            scopes);
+            scopes, "scopes", steps);
         auto found = analysis::load(life.bytes);
         REQUIRE(found);
         check_long_life(life, *found, scopes, limit);
@@ -255,8 +187,9 @@ TEST_SUITE("scale") {
         const auto scopes = sized<std::uint64_t>(4'000'000, 200'000'000);
         const auto limit = sized<std::uint64_t>(4, 64) * mebibyte;
         const temporary_file file;
-        const long_life life = live_long(
-            {.output = file.path().c_str(), .all_threads = true, .limit_bytes = limit}, scopes);
+        const long_life life =
+            live_long({.output = file.path().c_str(), .all_threads = true, .limit_bytes = limit},
+                      scopes, "scopes", steps);
         auto found = analysis::load(file.path());
         REQUIRE(found);
         check_long_life(life, *found, scopes, limit);
