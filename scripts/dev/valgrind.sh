@@ -12,12 +12,18 @@ valgrind_command() {
 # valgrind_tests: Meson's names of what is run. Left out, and why:
 #   environment                    its program starts itself by /proc/self/exe, which is memcheck then
 #   faults, hostile                limits of address space and thread-local memory, which memcheck needs itself
+#   privileges                     memcheck does not start a program that gains privileges
+#   stepped                        the processor's trap flag, which memcheck does not know: each case skips
 #   crash_report                   signals and stacks for them, which memcheck handles in its own way
 #   scale                          a million tasks at a fiftieth of the speed
 #   fork                           memcheck runs one thread at a time: locks that its children find held stay so
-#   asio, fibers, futures, pools   other libraries' code, on stacks that memcheck can't follow
+#   asio, fibers, futures, pools, cuda, matrix
+#                                  other libraries' code, on stacks that memcheck can't follow
 #   analysis, tools, documents     nothing of theirs runs in a service
+#   observers, emitters, profile options, memory
+#                                  what a program asks for beside recording; AddressSanitizer watches it
 #   gdb, live_environment, headers scripts: the interpreter or the compiler would be watched
 valgrind_tests() {
-    printf '%s\n' chunk_store store_faults session session_threads policies crash coroutines live_tasks anomalies signals
+    printf '%s\n' chunk_store store_faults cut_file session session_threads policies overwriting churn crash coroutines \
+        live_tasks anomalies signals wall_clock {session,session_threads,policies}_monotonic
 }
