@@ -82,6 +82,8 @@ int forks_beside(const std::function<void()>& busy, const std::function<int()>& 
     return failed;
 }
 
+void record_in_child() { COROSCOPE("in the child"); }
+
 int record_own_session() {
     profile session{{.limit_bytes = 1U << 20}};
     if (session.status().state != session_state::recording) return 1;
@@ -144,6 +146,41 @@ TEST_SUITE("fork") {
         CHECK(wait_for(fork_into([&] { return generation(10); })) == 0);
         CHECK(wait_for(fork_into(record_own_session)) == 0);
         CHECK(count_steps(load(session.stop())) == 5);
+    }
+
+    TEST_CASE("a child may record a session of its own into a file, and each file holds its own "
+              "process's records alone") {
+        if (!child_may_start_threads) {
+            COROSCOPE_SKIP("ThreadSanitizer knows no new thread in a forked child");
+            return;
+        }
+        const scratch_file parents;
+        const scratch_file childs;
+        profile session{{.output = parents.path(), .all_threads = true}};
+        steps(3);
+        const pid_t child = fork_into([&] {
+            steps(1000);  // in no session
+            profile mine{{.output = childs.path(), .all_threads = true}};
+            if (mine.status().state != session_state::recording) return 1;
+            for (int i = 0; i < 20'000; ++i) record_in_child();
+            mine.stop();
+            return mine.status().error_number;
+        });
+        CHECK(wait_for(child) == 0);
+        steps(4);
+        session.stop();
+        const analysis::trace in_child = load(std::string(childs.path()));
+        CHECK(in_child.health.finished);
+        CHECK(in_child.process_id == static_cast<std::uint32_t>(child));
+        CHECK(count(in_child, "in the child") + in_child.health.dropped_newest == 20'000);
+        CHECK(count(in_child, "in the child") > 1000);
+        CHECK(in_child.events.size() == count(in_child, "in the child"));
+        const analysis::trace in_parent = load(std::string(parents.path()));
+        CHECK(in_parent.health.finished);
+        CHECK(in_parent.process_id == static_cast<std::uint32_t>(::getpid()));
+        REQUIRE(in_parent.threads.size() == 1);
+        CHECK(steps_by_thread(in_parent)[0] == "0120123");
+        CHECK(in_parent.events.size() == 7);
     }
 
     TEST_CASE("what names a trace may fork, and ask for another session") {
