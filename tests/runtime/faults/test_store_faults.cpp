@@ -16,12 +16,11 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "../store_writer.hpp"
 #include "lib/runtime/chunk.hpp"
+#include "refusing_disk.hpp"
 #include "skip.hpp"
 #include "small_disk.hpp"
 
@@ -32,12 +31,6 @@ using runtime::chunk_store;
 using trace::overflow_policy;
 
 namespace {
-
-// What fallocate() does in this program; null: what the system does.
-std::function<int(std::uint64_t end)> allocation;  // returns an errno
-
-// The same of pwritev().
-std::function<int(std::uint64_t from, std::uint64_t end)> writing;
 
 std::vector<std::uint64_t> numbers(std::uint64_t to) {
     std::vector<std::uint64_t> all;
@@ -101,26 +94,6 @@ void fill_and_check(const char* path, int error) {
 }
 
 }  // namespace
-
-// In the place of the C library's.
-extern "C" int fallocate(int file, int mode, off_t offset, off_t bytes) {
-    if (allocation) {
-        errno = allocation(static_cast<std::uint64_t>(offset + bytes));
-        if (errno != 0) return -1;
-    }
-    return static_cast<int>(::syscall(SYS_fallocate, file, mode, offset, bytes));
-}
-
-extern "C" ssize_t pwritev(int file, const iovec* pieces, int count, off_t offset) {
-    std::uint64_t bytes = 0;
-    for (int i = 0; i < count; ++i) bytes += pieces[i].iov_len;
-    if (writing) {
-        const auto from = static_cast<std::uint64_t>(offset);
-        errno = writing(from, from + bytes);
-        if (errno != 0) return -1;
-    }
-    return ::syscall(SYS_pwritev, file, pieces, count, offset, 0);
-}
 
 TEST_SUITE("chunk store, faults") {
     TEST_CASE("a full tmpfs stops the trace, not the process") {
