@@ -128,6 +128,10 @@ void count_lost(thread_state& thread, session* owner, binding* bound, unsigned r
     set_limit(thread, nullptr);
 }
 
+void count_unreached(session* owner, unsigned records) noexcept {
+    if (owner != nullptr) owner->lost_records.fetch_add(records, std::memory_order_relaxed);
+}
+
 // The session that the cursor belonged to, for counting what came too late for it.
 session* last_session(const thread_state& thread) noexcept {
     for (session& each : std::span(session_table(), session_slots)) {
@@ -203,8 +207,7 @@ void start_over(thread_state& thread, const void* here) noexcept {
     if (record != nullptr && record->refilling != nullptr && was_left(*record, here))
         start_over(thread, here);
     if (record == nullptr || record->refilling != nullptr) {
-        session* owner = find_session(generation);
-        if (owner != nullptr) owner->lost_records.fetch_add(records, std::memory_order_relaxed);
+        count_unreached(find_session(generation), records);
         return nullptr;
     }
     if (generation == 0) {
@@ -252,6 +255,11 @@ char* refill(thread_state& thread, unsigned records) noexcept {
 }
 char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept {
     return refill_and_tell(thread, bytes + limit_distance, 1);
+}
+
+void count_unregistered(unsigned records) noexcept {
+    const thread_state& thread = this_thread;
+    if (thread.record == nullptr) count_unreached(effective_session(thread), records);
 }
 
 }  // namespace coroscope::runtime

@@ -23,4 +23,8 @@ inline constexpr std::size_t limit_distance = 2 * guaranteed_bytes - trace::reco
 /// Makes room for `bytes` (more than guaranteed_bytes, less than a chunk).
 char* refill_bytes(thread_state& thread, std::size_t bytes) noexcept;
 
+/// Counts `records` as lost that the calling thread would write, for which there is no memory. Nothing where nobody
+/// records, or where it is not recorded for another reason (registry.hpp).
+void count_unregistered(unsigned records) noexcept;
+
 }  // namespace coroscope::runtime

@@ -123,7 +123,7 @@ std::uint32_t frame_flags(const void* address, std::uint64_t start_ticks) noexce
 // The scope lives at `address`; what began it is elsewhere where it is observed.
 void record_end(site& where, const void* address, const scope_start& begun,
                 std::uint64_t end) noexcept {
-    if (register_thread(this_thread) == nullptr) return;
+    if (register_thread(this_thread) == nullptr) return count_unregistered(1);
     const std::uint32_t id = site_id(where);
     finished_scope scope{begun.ticks, end - begun.ticks, begun.mark,
                          frame_flags(address, begun.ticks)};
@@ -195,7 +195,8 @@ scope_facts facts_of(site& where, const void* address) noexcept {
 // `caller`: what the runtime returns to, where the stack of the user's calls begins.
 void begin_recorded(scope_start& start, const void* caller) noexcept {
     start.ticks = 0;
-    if (register_thread(this_thread) == nullptr || !is_recording()) return;
+    if (register_thread(this_thread) == nullptr) return count_unregistered(1);
+    if (!is_recording()) return;
     start.mark = this_thread.mark;
     if (load_gate() >= 0 || !wants(trace::feature_stacks)) {
         start.ticks = now();
@@ -210,7 +211,7 @@ void begin_recorded(scope_start& start, const void* caller) noexcept {
 void begin_slow(scope_start* start, site& where, const value_source* inputs,
                 const void* caller) noexcept {
     start->ticks = 0;
-    if (register_thread(this_thread) == nullptr) return;
+    if (register_thread(this_thread) == nullptr) return count_unregistered(1);
     observation* seen = observers_of(kind_of(where));
     if (seen != nullptr) start_observers(*seen, facts_of(where, start), inputs);
     begin_recorded(*start, caller);
@@ -281,7 +282,7 @@ scope_facts facts_of(const char* label, std::size_t size, const range_traits& tr
 void begin_range(range_start& range, const char* label, std::size_t size,
                  const range_traits& traits) noexcept {
     range.start.ticks = 0;
-    if (register_thread(this_thread) == nullptr) return;
+    if (register_thread(this_thread) == nullptr) return count_unregistered(2);  // its label, too
     observation* seen = observers_of(kind_of(traits));
     if (seen != nullptr)
         start_observers(*seen, facts_of(label, size, traits, &range), traits.inputs);

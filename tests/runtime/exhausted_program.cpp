@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A program whose memory ends while it records: exhausted_program FILE
+//
+// A thread that is recorded has 1000 steps before that and 1000 after it. One that meets the runtime only then has seven
+// steps, a range, which is two records, an allocator's report, and the end of a scope that began on the other thread.
+// Prints how many records are lost, as the session says while it is on and when it is stopped.
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include <coroscope/memory.hpp>
+#include <coroscope/profile.hpp>
+#include <coroscope/record_function.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "session_steps.hpp"
+
+using namespace coroscope;
+using namespace coroscope::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::size_t address_space() {
+    std::size_t pages = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+        if (std::fscanf(file, "%zu", &pages) != 1) pages = 0;
+        std::fclose(file);
+    }
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// clang leaves out an allocation that nobody looks at, and takes it to succeed.
+bool take_memory(std::size_t bytes) {
+    static void* volatile taken;
+    taken = std::malloc(bytes);
+    return taken != nullptr;
+}
+
+void exhaust_memory() {
+    const rlimit none{address_space(), RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_AS, &none) != 0) std::_Exit(9);
+    for (std::size_t bytes = 1U << 20; bytes >= 16; bytes /= 2)
+        while (take_memory(bytes)) {
+        }
+}
+
+struct detached {
+    struct promise_type {
+        detached get_return_object() noexcept {
+            return {std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_never final_suspend() noexcept { return {}; }
+        void return_void() noexcept {}
+        void unhandled_exception() noexcept { std::terminate(); }
+    };
+    std::coroutine_handle<promise_type> suspended;
+};
+
+detached end_scope_elsewhere() {
+    COROSCOPE("ends elsewhere");
+    co_await std::suspend_always();
+}
+
+}  // namespace
+
+int main(int, char** words) {
+    profile session{
+        {.output = words[1], .all_threads = true, .limit_bytes = 8U << 20, .profile_memory = true}};
+    const auto begun = end_scope_elsewhere().suspended;
+    std::atomic<bool> exhausted{false};
+    std::thread late([&] {
+        while (!exhausted) std::this_thread::sleep_for(100us);
+        steps(7);
+        const char label[] = "range";
+        {
+            const record_function range(label);
+        }
+        report_allocation(nullptr, 8);
+        begun.resume();
+    });
+    steps(1000);
+    exhaust_memory();
+    exhausted = true;
+    late.join();
+    steps(1000);
+    const std::uint64_t lost = session.status().lost_records;
+    session.stop();
+    std::array<char, 64> line{};
+    const int size = std::snprintf(line.data(), line.size(), "%llu %llu\n",
+                                   static_cast<unsigned long long>(lost),
+                                   static_cast<unsigned long long>(session.status().lost_records));
+    return ::write(STDOUT_FILENO, line.data(), static_cast<std::size_t>(size)) == size ? 0 : 1;
+}
