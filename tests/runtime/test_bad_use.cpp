@@ -13,6 +13,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "../support/scratch_file.hpp"
 #include "support/recording.hpp"
 
 using namespace coroscope;
@@ -24,6 +25,10 @@ struct scope_at_exit {
     ~scope_at_exit() { COROSCOPE("at exit"); }
 };
 const scope_at_exit static_object;
+
+struct scope_just_before {
+    ~scope_just_before() { COROSCOPE("just before"); }
+};
 
 struct scope_at_thread_end {
     bool touched = false;
@@ -77,6 +82,25 @@ TEST_SUITE("bad use") {
                   work();
               }) == 0);
         CHECK(exit_code_of([] { work(); }) == 0);
+    }
+
+    TEST_CASE(
+        "a session that is a static object is stopped in its turn: the scopes of static objects "
+        "that go before it are in its trace, and those of later ones in none") {
+        const scratch_file file;
+        CHECK(exit_code_of([&file] {
+                  static const profile never_stopped({.output = file.path(), .all_threads = true});
+                  static const scope_just_before goes_first;
+                  work();
+              }) == 0);
+        auto loaded = analysis::load(std::string(file.path()));
+        REQUIRE(loaded);
+        CHECK(loaded->health.finished);
+        CHECK_FALSE(loaded->health.lost_records());
+        const recorded found(std::move(*loaded));
+        CHECK(found.count("interrupted") == 1);
+        CHECK(found.count("just before") == 1);
+        CHECK(found.trace.events.size() == 2);
     }
 
     TEST_CASE("a scope in a signal handler does not crash the code that it interrupts") {
