@@ -83,8 +83,12 @@ overflow_policy chunk_store::policy() const noexcept { return state_->parts.sett
 
 int chunk_store::write_error() const noexcept {
     const store_parts& parts = state_->parts;
-    if (parts.cut.load(std::memory_order_relaxed)) return ESTALE;
+    if (parts.cut_told.load(std::memory_order_acquire)) return ESTALE;  // pairs with watch_file()
     return static_cast<int>(load_counter(&parts.header().write_error));
+}
+
+bool chunk_store::was_cut() const noexcept {
+    return state_->parts.cut.load(std::memory_order_seq_cst);  // pairs with watch_file()
 }
 
 std::uint64_t chunk_store::file_bytes() const noexcept {

@@ -29,6 +29,9 @@ public:
         trace::overflow_policy policy = trace::overflow_policy::drop_newest;
         bool task_table = false;    ///< make the live-task table (overwrite_oldest)
         std::uint32_t threads = 0;  ///< that may want a chunk at once when recording starts
+        /// Called once, on the helper thread, when the file was cut: takes their chunks away from all threads, so that each
+        /// record comes by here again. May be null.
+        void (*when_cut)() noexcept = nullptr;
     };
 
     chunk_store() noexcept = default;
@@ -51,6 +54,9 @@ public:
     /// else and nothing more is recorded, EBADF where the program closed its descriptor and the trace has what room it had,
     /// ENOENT where it was removed, else what kept it from growing.
     int write_error() const noexcept;
+
+    /// Was the file cut by somebody else? Then what is written is lost, and chunks that are held are to be left.
+    bool was_cut() const noexcept;
 
     /// Bytes of address space over the trace's file, from header() on; 0 for a trace in memory.
     std::uint64_t file_bytes() const noexcept;

@@ -70,6 +70,13 @@ void cut_off(std::uint32_t generation) noexcept {
     }
 }
 
+void take_limits() noexcept {
+    const std::lock_guard lock(registry_mutex());
+    for (thread_record* record = first_thread(); record != nullptr; record = record->next)
+        // pairs with set_limit()
+        __atomic_store_n(&record->state->limit, nullptr, __ATOMIC_SEQ_CST);
+}
+
 bool is_used(std::uint32_t generation, const thread_record* but) noexcept {
     for (const thread_record* record = first_thread(); record != nullptr; record = record->next) {
         // Sequentially consistent: pairs with store_use.

@@ -161,8 +161,8 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
     }
     set_limit(thread, chunk_end(owner, bound->chunk) - limit_distance);
     if (owner.live.load(std::memory_order_seq_cst) &&
-        owner.collecting.load(std::memory_order_seq_cst))
-        return thread.cursor;  // pairs with cut_off()
+        owner.collecting.load(std::memory_order_seq_cst) && !owner.store->was_cut())
+        return thread.cursor;  // pairs with cut_off() and take_limits()
     count_lost(thread, &owner, bound, records);
     return nullptr;
 }

@@ -130,6 +130,9 @@ void wait_until_unused(std::uint32_t generation) noexcept;
 /// Takes the chunks away from all threads: their next record goes the slow way.
 void cut_off(std::uint32_t generation) noexcept;
 
+/// The same without an end: the next record of each thread goes the slow way.
+void take_limits() noexcept;
+
 /// After a fork, in the child: forgets all threads but this one, and all sessions.
 void reset_after_fork() noexcept;
 

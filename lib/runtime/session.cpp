@@ -105,6 +105,7 @@ chunk_store::settings store_settings(const profile_options& options) noexcept {
         std::clamp<std::uint32_t>(options.chunk_bytes / 4096 * 4096, 4096, 1U << 20);
     settings.policy = static_cast<trace::overflow_policy>(options.policy);
     settings.task_table = options.policy == overflow::overwrite_oldest;
+    settings.when_cut = take_limits;
     settings.threads =
         options.all_threads ? std::clamp(threads_of_process(), 1U, most_threads_at_start) : 1;
     return settings;

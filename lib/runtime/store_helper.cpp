@@ -164,7 +164,10 @@ bool store_helper::watch_file() noexcept {
     if (parts_.cut.load(std::memory_order_relaxed)) return false;
     const int damage = parts_.map.file_damage();
     if (damage == ESTALE && parts_.map.cut_off()) {
-        parts_.cut.store(true, std::memory_order_relaxed);
+        // Sequentially consistent: pairs with refill_in(), which gives a thread its chunk and looks whether it may.
+        parts_.cut.store(true, std::memory_order_seq_cst);
+        if (parts_.settings.when_cut != nullptr) parts_.settings.when_cut();
+        parts_.cut_told.store(true, std::memory_order_release);  // pairs with write_error()
         return false;
     }
     parts_.note_error(damage);

@@ -49,6 +49,7 @@ struct store_parts {
     std::atomic<std::uint32_t> visitors{0};
     std::atomic<bool> cut{
         false};  ///< the file is not ours any more: see store_helper::watch_file()
+    std::atomic<bool> cut_told{false};   ///< every record from here on is counted as lost
     std::atomic<bool> exhausted{false};  ///< the pool cannot grow now: at its limit, or out of disk
     std::atomic<std::uint32_t> chunks_changed{0};  ///< futex of policy wait
     std::atomic<std::uint32_t> waiters{0};
