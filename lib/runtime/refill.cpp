@@ -50,6 +50,7 @@ binding* bind(thread_state& thread, session& owner, std::uint32_t generation) no
     bound->chunk = nullptr;
     bound->cursor = no_place();
     bound->body = body;
+    bound->lost.store(0, std::memory_order_relaxed);
     bound->generation.store(generation, std::memory_order_release);
     if (owner.reports_crashes.load(std::memory_order_relaxed)) give_signal_stack(record);
     return bound;
@@ -122,6 +123,7 @@ void count_lost(thread_state& thread, session* owner, binding* bound, unsigned r
         if (owner != nullptr) owner->late_records.fetch_add(records, std::memory_order_relaxed);
     } else if (bound != nullptr) {
         __atomic_fetch_add(&bound->body->dropped_newest, records, __ATOMIC_RELAXED);
+        bound->lost.fetch_add(records, std::memory_order_relaxed);
     } else {
         owner->lost_records.fetch_add(records, std::memory_order_relaxed);
     }

@@ -194,9 +194,8 @@ void release_binding(binding& bound) noexcept {
     const std::uint32_t generation = bound.generation.load(std::memory_order_relaxed);
     for (session* each = session_table(); each != session_table() + session_slots; ++each)
         if (each->generation.load(std::memory_order_acquire) == generation)
-            each->departed_losses.fetch_add(
-                __atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED),
-                std::memory_order_relaxed);
+            each->departed_losses.fetch_add(bound.lost.load(std::memory_order_relaxed),
+                                            std::memory_order_relaxed);
     bound.generation.store(0, std::memory_order_release);  // pairs with whoever looks for holders
 }
 

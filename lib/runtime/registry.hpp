@@ -31,14 +31,16 @@ struct outermost_frame;
 /// already when a signal handler leaves the chunk.
 inline char* no_place() noexcept { return reinterpret_cast<char*>(~std::uintptr_t{0} << 32); }
 
-/// What a thread has in one session. Touched by its thread; `generation` is read by others, and what its body counts under
-/// the registry's lock: it is another session's only after release_binding().
+/// What a thread has in one session. Touched by its thread; `generation` is read by others, and `lost` under the registry's
+/// lock: it is another session's only after release_binding().
 struct binding {
     std::atomic<std::uint32_t> generation{0};
     session* owner = nullptr;
     trace::chunk_header* chunk = nullptr;
     char* cursor = nullptr;
     trace::thread_body* body = nullptr;
+    std::atomic<std::uint64_t> lost{
+        0};                     ///< as the body counts it, which a file that is cut takes along
     std::uint32_t toggles = 0;  ///< the session's, when `chunk` was opened
 };
 

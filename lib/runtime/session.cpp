@@ -208,7 +208,7 @@ std::uint64_t dropped_records(const session& slot, std::uint32_t generation) noe
          record = record->next) {
         for (const binding& bound : record->bindings) {
             if (bound.generation.load(std::memory_order_acquire) == generation)
-                dropped += __atomic_load_n(&bound.body->dropped_newest, __ATOMIC_RELAXED);
+                dropped += bound.lost.load(std::memory_order_relaxed);
         }
     }
     return dropped;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program whose trace is cut while threads hold chunks of it: cut_program FILE
+// A program whose trace is cut while threads hold chunks of it: cut_program FILE LIMIT STEPS
 //
+// So many steps come before that.
 // Prints how many records the session said to be lost, at each moment in a line of its own.
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <semaphore>
 #include <thread>
@@ -45,7 +47,9 @@ void print_lost(const char* moment, const profile& session) {
 }  // namespace
 
 int main(int, char** words) {
-    profile session{{.output = words[1], .all_threads = true}};
+    profile session{{.output = words[1],
+                     .all_threads = true,
+                     .limit_bytes = std::strtoull(words[2], nullptr, 10)}};
     std::binary_semaphore begun(0);
     std::binary_semaphore cut(0);
     std::thread other([&] {
@@ -54,9 +58,10 @@ int main(int, char** words) {
         cut.acquire();
         steps(20);
     });
-    steps(1000);
     begun.acquire();
+    steps(std::strtoull(words[3], nullptr, 10));
     await_room(words[1]);
+    print_lost("before", session);
     if (::truncate(words[1], 8192) != 0) return 9;
     await_error(session);
     print_lost("told of", session);
