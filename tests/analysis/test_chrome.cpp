@@ -19,14 +19,7 @@
 namespace {
 
 using namespace coroscope::analysis;
-using coroscope_tests::count_overlaps;
-using coroscope_tests::empty_trace;
-using coroscope_tests::exported;
-using coroscope_tests::json;
-using coroscope_tests::named;
-using coroscope_tests::parse_json;
-using coroscope_tests::scope_at;
-using coroscope_tests::task_trace;
+using namespace coroscope_tests;
 
 TEST_CASE("times are microseconds with three decimals, exact to the nanosecond") {
     trace made = empty_trace();

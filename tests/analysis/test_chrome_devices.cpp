@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../support/json.hpp"
+#include "chrome_export.hpp"
 #include "loading.hpp"
 
 namespace coroscope::test {
@@ -21,17 +22,10 @@ namespace {
 using coroscope_tests::json;
 using coroscope_tests::parse_json;
 using what = trace::device_activity;
-using texts = std::vector<std::string>;
+using coroscope_tests::texts;
 
 json exported(const analysis::trace& from, analysis::chrome_totals* totals = nullptr) {
-    std::string text;
-    const auto done = analysis::export_chrome(from, [&text](std::string_view more) {
-        text += more;
-        return true;
-    });
-    REQUIRE(done.has_value());
-    if (totals != nullptr) *totals = *done;
-    return parse_json(text);
+    return parse_json(coroscope_tests::exported(from, totals));
 }
 
 /// The complete events of a process: "name start..end", by lane.

@@ -18,16 +18,7 @@
 namespace {
 
 using namespace coroscope::analysis;
-using coroscope_tests::count_overlaps;
-using coroscope_tests::empty_trace;
-using coroscope_tests::exported;
-using coroscope_tests::json;
-using coroscope_tests::lanes_of;
-using coroscope_tests::named;
-using coroscope_tests::parse_json;
-using coroscope_tests::scope_at;
-using coroscope_tests::task_trace;
-using coroscope_tests::texts;
+using namespace coroscope_tests;
 
 /// The text of an argument of every event of that name, in file order.
 std::vector<std::string> arguments_of(const json& document, const std::string& name,

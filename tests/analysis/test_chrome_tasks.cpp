@@ -17,16 +17,7 @@
 namespace {
 
 using namespace coroscope::analysis;
-using coroscope_tests::count_overlaps;
-using coroscope_tests::empty_trace;
-using coroscope_tests::exported;
-using coroscope_tests::json;
-using coroscope_tests::lanes_of;
-using coroscope_tests::named;
-using coroscope_tests::parse_json;
-using coroscope_tests::scope_at;
-using coroscope_tests::task_trace;
-using coroscope_tests::texts;
+using namespace coroscope_tests;
 
 /// What stands on the lane of the only task, in file order: "name from..to".
 std::vector<std::string> task_lane(const json& document) {

@@ -46,9 +46,13 @@ void* operator new(std::size_t bytes) {
     return memory;
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes); }
+// Those of arrays call these, but not a sanitizer's.
+void* operator new[](std::size_t bytes) { return operator new(bytes); }
 void operator delete(void* memory) noexcept { uncounted(memory); }
 void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { uncounted(memory); }
+void operator delete[](void* memory) noexcept { uncounted(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { uncounted(memory); }
 
 namespace {
 

@@ -22,28 +22,13 @@
 #include <unistd.h>
 
 #include "session_steps.hpp"
+#include "taken_memory.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-std::size_t address_space() {
-    std::size_t pages = 0;
-    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-        if (std::fscanf(file, "%zu", &pages) != 1) pages = 0;
-        std::fclose(file);
-    }
-    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
-// clang leaves out an allocation that nobody looks at, and takes it to succeed.
-bool take_memory(std::size_t bytes) {
-    static void* volatile taken;
-    taken = std::malloc(bytes);
-    return taken != nullptr;
-}
 
 void exhaust_memory() {
     const rlimit none{address_space(), RLIM_INFINITY};

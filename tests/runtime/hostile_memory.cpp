@@ -17,21 +17,13 @@
 
 #include "hostile_modes.hpp"
 #include "session_steps.hpp"
+#include "taken_memory.hpp"
 
 using namespace std::chrono_literals;
 
 namespace coroscope::test {
 
 namespace {
-
-std::size_t address_space() {
-    std::size_t pages = 0;
-    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-        if (std::fscanf(file, "%zu", &pages) != 1) pages = 0;
-        std::fclose(file);
-    }
-    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
 
 void leave_room_for(std::size_t bytes) {
     const rlimit limit{address_space() + bytes, RLIM_INFINITY};

@@ -41,11 +41,4 @@ inline void print(const session_status& status) {
     std::printf("%d %d %s\n", static_cast<int>(status.state), status.error_number, status.message);
 }
 
-// clang leaves out an allocation that nobody looks at, and takes it to succeed.
-inline bool take_memory(std::size_t bytes) {
-    static void* volatile taken;
-    taken = std::malloc(bytes);
-    return taken != nullptr;
-}
-
 }  // namespace coroscope::test

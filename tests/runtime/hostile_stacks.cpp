@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hostile_modes.hpp"
+#include "taken_memory.hpp"
 
 namespace coroscope::test {
 
