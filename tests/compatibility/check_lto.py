@@ -15,15 +15,21 @@ import sys
 import check_consumers
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "codegen"))
+import given_compiler  # noqa: E402
+
 LEAN = [f"-Dcoroscope:{part}=disabled" for part in ("tests", "bench", "examples", "tools")]
 
 
 def archiver(compiler):
-    """Which llvm-ar reads this clang's objects, or None: Meson takes the first one, of any version."""
+    """Which llvm-ar reads this clang's objects: Meson takes the first one, of any version. None: another compiler's."""
     if "clang" not in compiler[-1]:
         return None
     major = check_consumers.run(*compiler, "-dumpversion").split(".")[0]
-    return shutil.which(f"llvm-ar-{major}")
+    for name in (f"llvm-ar-{major}", "llvm-ar"):
+        if shutil.which(name) and f"version {major}." in check_consumers.run(name, "--version"):
+            return name
+    given_compiler.skip(f"no llvm-ar {major}, which reads the objects of this clang")
 
 
 def build(source, compiler, project):
