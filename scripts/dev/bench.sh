@@ -24,7 +24,7 @@ verb_main() {
     require build bench
     want peers
     folder=$(build_folder release)
-    configure "$folder" release -Dtools=enabled -Dexamples=enabled -Dbench=enabled
+    configure "$folder" release -Dtools=enabled -Dexamples=enabled -Dbench=enabled >&2
     ninja -C "$folder" bench_programs >&2
     bench/run "$folder" "$@"
 }

@@ -241,6 +241,19 @@ class NoGpu(BareSystem):
                              "run it on one that has\n"))
 
 
+class Benchmarks(BareSystem):
+    def test_nothing_but_the_table_stands_on_standard_output(self):
+        (self.tools / "bench").mkdir()
+        measure = self.tools / "bench" / "run"
+        measure.write_text("#!/bin/sh\necho '| row |'\n")
+        measure.chmod(0o755)
+        stand_ins = ("require() { :; }; want() { :; }; build_folder() { echo folder; }; "
+                     "configure() { echo Meson; }; ninja() { echo built; }")
+        script = f"{stand_ins}; source {ROOT}/scripts/dev/bench.sh; verb_main --markdown"
+        done = subprocess.run(["bash", "-c", script], cwd=self.tools, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, "| row |\n")
+
+
 class WrongUse(BareSystem):
     def test_a_fuzzer_that_does_not_exist_is_refused(self):
         self.assert_usage_error(self.dev("fuzz", "pdf"), "fuzz: no target pdf; there are native packed events nvprof nsight")
