@@ -143,7 +143,8 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     slot.departed_losses.store(0, std::memory_order_relaxed);
     slot.start_ticks.store(store->start_clock(), std::memory_order_relaxed);
     slot.generation.store(generation, std::memory_order_release);
-    slot.live.store(true, std::memory_order_release);  // pairs with find_session()
+    slot.takes_definitions.store(true, std::memory_order_release);  // of what comes from here on
+    slot.live.store(true, std::memory_order_release);               // pairs with find_session()
     define_all_sites(*store);
     if (options.with_stack) describe_modules(*store);
     if (!options.all_threads) return;
@@ -220,12 +221,14 @@ stop_result stop_under_lock(std::uint32_t generation, bool& tracked_live) noexce
     if (slot == nullptr) return {};
     tracked_live = slot->tracks_live.exchange(false, std::memory_order_relaxed);
     stop_devices(*slot);
-    {
-        // Whoever defines a site in the live stores is done with this one when we go on.
-        const std::lock_guard definitions(sites_mutex());
-        slot->live.store(false, std::memory_order_seq_cst);  // pairs with store_use
-    }
+    slot->live.store(false, std::memory_order_seq_cst);  // pairs with store_use
     cut_off(generation);
+    {
+        // Until the chunks were taken away a thread might record a site that it had just met. Whoever defines one in
+        // this store is done with it when we go on.
+        const std::lock_guard definitions(sites_mutex());
+        slot->takes_definitions.store(false, std::memory_order_release);
+    }
     {
         const std::lock_guard registry(registry_mutex());
         if (global_generation().load(std::memory_order_relaxed) == generation)

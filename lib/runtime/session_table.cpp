@@ -69,6 +69,7 @@ void forget_sessions() noexcept {
     for (session& each : sessions) {
         if (each.generation.load(std::memory_order_relaxed) == 0) continue;
         each.live.store(false, std::memory_order_relaxed);
+        each.takes_definitions.store(false, std::memory_order_relaxed);
         if (each.tracks_live.exchange(false, std::memory_order_relaxed))
             set_live_tracking(live_reason::needed, false);
         if (each.store != nullptr) each.store->abandon_after_fork();

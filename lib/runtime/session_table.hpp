@@ -19,6 +19,8 @@ using detail::thread_state;
 struct session {
     std::atomic<std::uint32_t> generation{0};  ///< 0: the slot is free
     std::atomic<bool> live{false};
+    std::atomic<bool> takes_definitions{
+        false};  ///< from before its first record to after its last; cleared under the sites' lock
     std::atomic<std::uint64_t> late_records{0};  ///< arrived after the stop began
     std::atomic<std::uint64_t> lost_records{0};  ///< lost by threads that could not reach the store
     std::atomic<std::uint64_t> departed_losses{0};  ///< records dropped by threads that are gone

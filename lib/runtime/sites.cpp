@@ -44,13 +44,13 @@ constinit string_entry* string_table[string_buckets] = {};
 constexpr std::size_t directory_slots = 65536;
 constinit std::atomic<const known_site*> directory[directory_slots];
 
-// All live stores, for definitions that arrive while they record.
+// The stores of sessions that record, for definitions that arrive meanwhile.
 template <class Write>
-void for_each_live_store(const Write& write) noexcept {
+void for_each_store(const Write& write) noexcept {
     session* table = session_table();
     for (int slot = 0; slot < session_slots; ++slot) {
         session& each = table[slot];
-        if (each.live.load(std::memory_order_acquire)) write(*each.store);
+        if (each.takes_definitions.load(std::memory_order_acquire)) write(*each.store);
     }
 }
 
@@ -88,7 +88,7 @@ const string_entry* intern(std::string_view text) noexcept {
     *std::copy(text.begin(), text.end(), entry->text) = '\0';
     entry->next = bucket;
     bucket = entry;
-    for_each_live_store([entry](chunk_store& store) { define(store, *entry); });
+    for_each_store([entry](chunk_store& store) { define(store, *entry); });
     return entry;
 }
 
@@ -141,7 +141,7 @@ void register_locked(site& where) noexcept {
     // Pairs with find_site(), and with a debugger that stops the process here.
     if (entry->id < directory_slots) directory[entry->id].store(entry, std::memory_order_release);
     __atomic_store_n(&known_sites, entry, __ATOMIC_RELEASE);
-    for_each_live_store([entry](chunk_store& store) { define(store, *entry); });
+    for_each_store([entry](chunk_store& store) { define(store, *entry); });
     __atomic_store_n(&where.tag, trace::make_tag(trace::record_kind::scope, entry->id, 0),
                      __ATOMIC_RELAXED);
     // pairs with is_registered()

@@ -48,29 +48,27 @@ namespace {
 
 std::uint64_t parent_of(const task_state& task) noexcept { return task.parent >> mark_thread_bits; }
 
-void put_in_table(const task_state& task, std::uint64_t ticks, std::uint32_t flags) noexcept {
-    keep_in_task_table({task.task, ticks, parent_of(task), spawn_site_id(task), flags});
-}
-
 std::uint32_t kind_flags(const task_state& task) noexcept {
     return (task.flags & task_fiber) != 0 ? trace::spawn_fiber : 0U;
 }
 
 bool keeps_table() noexcept { return (load_gate() & gate_task_table) != 0; }
 
-void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t flags) noexcept {
-    write_record(at, ticks, make_tag(record_kind::spawn, spawn_site_id(task), flags), task.task,
-                 parent_of(task));
+// Its site's id first: a place that was found before a stop would outlast the definitions.
+void record_start(task_state& task, std::uint64_t ticks, std::uint32_t flags) noexcept {
+    const std::uint32_t site = spawn_site_id(task);
+    char* at = reserve();
+    if (at == nullptr) return;
+    task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
+    write_record(at, ticks, make_tag(record_kind::spawn, site, flags), task.task, parent_of(task));
+    record_carried(task.task, task.carried);
+    if (keeps_table()) keep_in_task_table({task.task, ticks, parent_of(task), site, flags});
 }
 
 // A place for a record about `task`, which the session knows from here on: one that is older is
 // announced, its spawn time unknown.
-[[gnu::noinline]] char* announce(task_state& task, char* at) noexcept {
-    task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
-    const std::uint32_t flags = trace::spawn_adopted | kind_flags(task);
-    write_spawn(at, task, 0, flags);
-    record_carried(task.task, task.carried);
-    if (keeps_table()) put_in_table(task, 0, flags);
+[[gnu::noinline]] char* announce(task_state& task) noexcept {
+    record_start(task, 0, trace::spawn_adopted | kind_flags(task));
     return reserve();
 }
 
@@ -79,7 +77,7 @@ void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t 
     char* at = reserve(records);
     if (at == nullptr) return nullptr;
     if (task.announced != static_cast<std::uint16_t>(this_thread.bound_session)) [[unlikely]]
-        return announce(task, at);
+        return announce(task);
     return at;
 }
 
@@ -87,14 +85,8 @@ void write_spawn(char* at, task_state& task, std::uint64_t ticks, std::uint32_t 
 
 std::uint64_t record_spawn(task_state& task, bool started) noexcept {
     const std::uint64_t ticks = now();
-    const std::uint32_t flags =
-        kind_flags(task) | (started ? trace::spawn_started | trace::spawn_ready : 0U);
-    char* at = reserve();
-    if (at == nullptr) return ticks;
-    task.announced = static_cast<std::uint16_t>(this_thread.bound_session);
-    write_spawn(at, task, ticks, flags);
-    record_carried(task.task, task.carried);
-    if (keeps_table()) put_in_table(task, ticks, flags);
+    const std::uint32_t when = started ? trace::spawn_started | trace::spawn_ready : 0U;
+    record_start(task, ticks, kind_flags(task) | when);
     return ticks;
 }
 

@@ -3,9 +3,12 @@
 // A signal handler with a scope after single instructions of what it interrupts: the processor traps after each while its
 // trap flag is set. What a storm of signals meets by chance is met here every time.
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <deque>
+#include <source_location>
 #include <thread>
 
 #include <dlfcn.h>
@@ -31,13 +34,19 @@ void record_here() {
     ++handled;
 }
 
+void record_turn() {
+    for (std::uint64_t each = 0; each < records_per_turn; ++each) record_here();
+    if (records_per_turn != 1) std::this_thread::sleep_for(10ms);  // chunks are sealed meanwhile
+}
+
+void (*on_turn)() = record_turn;
+
 #if defined(__x86_64__)
 constexpr greg_t trap_flag = 0x100;
 
 void on_trap(int, siginfo_t*, void* context) {
     if (++traps != turn) return;
-    for (std::uint64_t each = 0; each < records_per_turn; ++each) record_here();
-    if (records_per_turn != 1) std::this_thread::sleep_for(10ms);  // chunks are sealed meanwhile
+    on_turn();
     static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
 }
 
@@ -120,6 +129,7 @@ bool can_step() {
         COROSCOPE_SKIP("this processor, or what emulates it, does not trap after each instruction");
     handled = 0;
     records_per_turn = 1;
+    on_turn = record_turn;
     return traps != 0;
 }
 
@@ -140,6 +150,72 @@ void interrupt_sessions(std::uint64_t in_peace) {
         const analysis::trace trace = load(session.stop());
         if (met) check_nothing_is_missing(trace, in_peace + 2);
     }
+}
+
+// Another thread, which at each turn records a scope of a site that nobody has seen before.
+class newcomer {
+public:
+    newcomer() { wait(); }
+    newcomer(const newcomer&) = delete;
+    newcomer& operator=(const newcomer&) = delete;
+    ~newcomer() {
+        wait();
+        asked_ = leave;
+    }
+
+    /// Gives it a turn, and time. It may have to wait for a lock of the caller's: then that is all.
+    void record() {
+        const int number = ++asked_;
+        for (int look = 0; look < 100 && done_ < number; ++look) std::this_thread::sleep_for(50us);
+    }
+
+    void wait() const {
+        while (done_ < asked_) std::this_thread::sleep_for(50us);
+    }
+
+private:
+    static constexpr int leave = -1;
+
+    void run() {
+        while (asked_ != leave) {
+            if (done_ < asked_) record_new();
+            std::this_thread::sleep_for(10us);
+        }
+    }
+
+    void record_new() {
+        constexpr auto here = std::source_location::current();
+        site& where = sites_.emplace_back("new", here, site_kind::scope);
+        const detail::begun_scope begun(where);
+        if (detail::was_begun(begun)) detail::end_scope(where, &begun);
+        ++done_;
+    }
+
+    std::deque<site> sites_;
+    std::atomic<int> asked_{1};
+    std::atomic<int> done_{0};
+    std::jthread thread_{[this] { run(); }};
+};
+
+newcomer* beside = nullptr;
+
+// Sessions one after another, each stopped: the trace describes whatever is in it. Once the stop has taken the
+// chunks away nothing comes in; before, a turn may be in vain because of a lock.
+void stop_beside_a_newcomer() {
+    std::uint64_t in_vain = 0;
+    bool met = true;
+    for (std::uint64_t at = 1; met && in_vain < 64; at = next_turn(at)) {
+        profile session{{.all_threads = true, .limit_bytes = 1U << 20, .chunk_bytes = 4096}};
+        beside->record();  // it has a chunk
+        trace::buffer bytes;
+        met = interrupt_after(at, [&] { bytes = session.stop(); });
+        beside->wait();
+        const std::size_t recorded = count(load(bytes), "new");
+        CHECK(recorded >= 1);
+        in_vain = recorded == 1 ? in_vain + 1 : 0;
+        handled += recorded - 1;
+    }
+    CHECK(handled > 64);
 }
 
 }  // namespace
@@ -175,6 +251,15 @@ TEST_SUITE("stepped") {
         records_per_turn = 300;
         const std::uint64_t done = interrupt_everywhere([] {}, [] { step(0); });
         check_nothing_is_missing(load(session.stop()), done);
+    }
+
+    TEST_CASE(
+        "what another thread records during any instruction of a stop has a name in the trace") {
+        if (!can_step()) return;
+        newcomer other;
+        beside = &other;
+        on_turn = [] { beside->record(); };
+        stop_beside_a_newcomer();
     }
 
     TEST_CASE("a handler may record after any instruction of tasks") {
