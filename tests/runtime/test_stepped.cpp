@@ -166,7 +166,7 @@ public:
     /// Gives it a turn, and time. It may have to wait for a lock of the caller's: then that is all.
     void record() {
         const int number = ++asked_;
-        for (int look = 0; look < 100 && done_ < number; ++look) std::this_thread::sleep_for(50us);
+        for (int look = 0; look < 1000 && done_ < number; ++look) std::this_thread::sleep_for(50us);
     }
 
     void wait() const {
