@@ -24,7 +24,7 @@ import missing
 from example_rows import lost_records
 from timed_rows import run_json, void_if_lost
 
-STARTS = 96
+STARTS = 96  # unless ./dev bench is told another number
 CONNECTIONS = 32
 REQUESTS = 1_000
 COUNTED_REQUESTS = (1_000, 6_000)
@@ -138,14 +138,14 @@ def interval(starts):
 
 
 @functools.cache
-def measured(folder):
+def measured(folder, count):
     """The turns of every start, and how many records were lost: all rows come from the same turns."""
     service = Service(folder)
     starts, lost = [], 0
     with tempfile.TemporaryDirectory() as name:
         seeded = pathlib.Path(name, "seed.db")
         service.seed(seeded)
-        for _ in range(STARTS):
+        for _ in range(count):
             with tempfile.TemporaryDirectory(dir=name) as place:
                 taken, dropped = service.start(seeded, pathlib.Path(place))
             starts.append(taken)
@@ -153,8 +153,8 @@ def measured(folder):
     return starts, lost
 
 
-def measure(folder, name, kind, what):
-    starts, lost = measured(folder)
+def measure(folder, count, name, kind, what):
+    starts, lost = measured(folder, count)
     ratios = [[turn[kind][what] / turn["absent"][what] for turn in start] for start in starts]
     low, high = interval(ratios)
     turns = list(itertools.chain(*starts))
@@ -189,13 +189,13 @@ def lacking(folder):
     return None if (folder / "bench_service_absent").exists() else missing.ASIO + ", SQLite and CLI11"
 
 
-def rows(folder):
+def rows(folder, count):
     """(name, how to measure it) of each, built or not."""
     lacks = lacking(folder)
     lacks_for_counting = lacks or (None if callgrind.is_there() else missing.VALGRIND)
     for kind in KINDS[1:]:
         for what in MEASURES:
             name = f"service.{kind}.{what}"
-            yield missing.row(name, lacks, functools.partial(measure, folder, name, kind, what))
+            yield missing.row(name, lacks, functools.partial(measure, folder, count, name, kind, what))
         name = f"service.{kind}.instructions"
         yield missing.row(name, lacks_for_counting, functools.partial(measure_instructions, folder, name, kind))

@@ -3,11 +3,12 @@
 
 bench_usage() {
     cat <<'TEXT'
-usage: ./dev bench [--json FILE] [--markdown] [--list] [ROW…]
+usage: ./dev bench [--json FILE] [--markdown] [--list] [--starts N] [ROW…]
 
 Builds the benchmarks (release) and prints what instrumentation costs: each row of the budget table
 beside its floor, measured in the same run. ROW is a name, its beginning up to a dot, or a pattern;
---list prints the names. docs/performance.md says what each row measures. A full run takes about
+--list prints the names. --starts: how often the servers of service.* are started, 96 times if not told; with four
+times as many their intervals are half as wide. docs/performance.md says what each row measures. A full run takes about
 seven minutes on two idle processors.
 It exits with 0 also where a budget is missed; --json has "holds": false there, the table NO.
 

@@ -34,10 +34,10 @@ class Known(unittest.TestCase):
 
     def test_every_budget_is_a_rows_and_every_row_has_one_also_where_little_was_built(self):
         for folder in (BUILD, self.little):
-            self.assertEqual(list(run.known_rows(folder)), list(budgets.BUDGETS))
+            self.assertEqual(list(run.known_rows(folder, 1)), list(budgets.BUDGETS))
 
     def test_the_rows_of_asio_and_of_the_service_say_what_they_need_where_it_is_not_there(self):
-        rows = run.known_rows(self.little)
+        rows = run.known_rows(self.little, 1)
         for group, lacking in LACKING.items():
             notes = {measure()["note"] for name, measure in rows.items() if run.wanted(name, [group])}
             self.assertEqual(notes, {f"not measured: needs {lacking}"})

@@ -17,6 +17,7 @@ from unittest import mock
 from bench_program import ROOT, run  # before bench's modules: it says where they are
 import budgets
 import missing
+import service_rows
 
 KEPT, MISSED, FREE, LACKING, BROKEN = (
     "scope.recording.1", "pack.bytes_per_scope", "pack.write", "peer.spdlog.1", "include")
@@ -37,7 +38,7 @@ MADE = {KEPT: lambda: row(KEPT, 10.2, instructions=38), MISSED: lambda: row(MISS
 def bench(*options):
     """What is printed; of a usage error its message."""
     told = io.StringIO()
-    with (mock.patch.object(run, "known_rows", lambda _: MADE),
+    with (mock.patch.object(run, "known_rows", lambda *_: MADE),
           mock.patch.object(sys, "argv", ["run", "build", *options]), contextlib.redirect_stdout(told)):
         run.main()
     return told.getvalue()
@@ -108,6 +109,31 @@ class Choosing(unittest.TestCase):
         with mock.patch.dict(MADE, {MISSED: lambda: self.fail("measured")}):
             self.assertIn(FREE, bench(FREE))
             self.assertEqual(bench("--list", "pack").split(), [MISSED, FREE])
+
+
+class Starts(unittest.TestCase):
+    """Of the servers of service.*."""
+
+    def started(self, *options):
+        """How often a server was started that takes as long with the profiler as without."""
+        turn = {kind: {"throughput": 1, "cpu": 1, "p99": 1, "helper": 0} for kind in service_rows.KINDS}
+        service = mock.Mock(**{"start.return_value": ([turn], 0)})
+        count = run.parse(["build", *options]).starts
+        with mock.patch.object(service_rows, "Service", lambda _: service):
+            service_rows.measured.cache_clear()
+            row = service_rows.measure(None, count, "service.recording.cpu", "recording", "cpu")
+        self.assertEqual(row["ratio"], 1)
+        return service.start.call_count
+
+    def test_there_are_as_many_as_are_asked_for(self):
+        self.assertEqual(self.started(), service_rows.STARTS)
+        self.assertEqual(self.started("--starts", "3"), 3)
+
+    def test_there_is_one_at_least(self):
+        with self.assertRaises(SystemExit) as ended, contextlib.redirect_stderr(io.StringIO()) as told:
+            run.parse(["build", "--starts", "0"])
+        self.assertEqual(ended.exception.code, 2)
+        self.assertIn("argument --starts: invalid", told.getvalue())
 
 
 class Verdicts(unittest.TestCase):
