@@ -31,7 +31,7 @@ constexpr std::uint64_t reserve_share = 4;  // of the trace's limit at most one 
 constexpr std::uint64_t first_growth_bytes = std::uint64_t{2} << 20;  // what open() waits for
 constexpr std::uint64_t growth_step_bytes = std::uint64_t{4} << 20;   // published before the next
 // By less the trace does not grow (but for its limit): small pieces of a file cost more per page.
-constexpr std::uint64_t least_growth_bytes = std::uint64_t{512} << 10;
+constexpr std::uint64_t least_growth_bytes = std::uint64_t{1} << 20;
 constexpr std::uint32_t recycled_share = 8;  // of the ring, emptied ahead: one in so many at most
 
 constexpr std::int64_t second_ns = 1'000'000'000;
