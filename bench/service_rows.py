@@ -97,12 +97,12 @@ class Service:
         with server(self.programs["absent"], database, None):
             pass
 
-    def start(self, seeded, place):
-        """The turns of one start and how many records the recording one lost."""
+    def start(self, seeded, place, order):
+        """The turns of one start, the servers started in that order, and how many records the recording one lost."""
         trace = place / "service.cst"
         with contextlib.ExitStack() as running:
             servers = {}
-            for kind in KINDS:
+            for kind in order:
                 database = place / f"{kind}.db"
                 shutil.copyfile(seeded, database)
                 servers[kind] = running.enter_context(
@@ -145,9 +145,9 @@ def measured(folder, count):
     with tempfile.TemporaryDirectory() as name:
         seeded = pathlib.Path(name, "seed.db")
         service.seed(seeded)
-        for _ in range(count):
+        for number in range(count):
             with tempfile.TemporaryDirectory(dir=name) as place:
-                taken, dropped = service.start(seeded, pathlib.Path(place))
+                taken, dropped = service.start(seeded, pathlib.Path(place), ORDERS[number % len(ORDERS)])
             starts.append(taken)
             lost += dropped
     return starts, lost

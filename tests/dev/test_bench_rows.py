@@ -123,11 +123,19 @@ class Starts(unittest.TestCase):
             service_rows.measured.cache_clear()
             row = service_rows.measure(None, count, "service.recording.cpu", "recording", "cpu")
         self.assertEqual(row["ratio"], 1)
-        return service.start.call_count
+        self.orders = [call.args[2] for call in service.start.call_args_list]
+        return len(self.orders)
 
     def test_there_are_as_many_as_are_asked_for(self):
         self.assertEqual(self.started(), service_rows.STARTS)
         self.assertEqual(self.started("--starts", "3"), 3)
+
+    def test_each_server_is_started_first_second_and_last_equally_often(self):
+        self.started("--starts", "12")
+        for place in range(3):
+            kinds = [order[place] for order in self.orders]
+            self.assertEqual({kind: kinds.count(kind) for kind in service_rows.KINDS},
+                             dict.fromkeys(service_rows.KINDS, 4))
 
     def test_there_is_one_at_least(self):
         with self.assertRaises(SystemExit) as ended, contextlib.redirect_stderr(io.StringIO()) as told:
