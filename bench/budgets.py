@@ -53,6 +53,8 @@ BUDGETS = {
     "scope.recording.2": Budget("≤ 1.05 ×", "1.02 ×", ratio=at_most(1.05)),
     "scope.sustained": Budget(""),
     "scope.scaling": Budget("≥ 1.9 ×", ratio=at_least(1.9)),
+    "session.idle": Budget("≤ 2 ms/s", value=at_most(2)),
+    "session.full": Budget("≤ 2 ms/s", value=at_most(2)),
     "await.recording.1": Budget("≤ 1.05 ×", ratio=at_most(1.05)),
     "await.recording.2": Budget("≤ 1.05 ×", ratio=at_most(1.05)),
     "await.shared.1": Budget("≤ 0.65 ×", "0.55 ×", ratio=at_most(0.65)),

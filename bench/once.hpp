@@ -25,6 +25,7 @@ struct once_row {
 /// The rows of each source.
 std::vector<once_row> frame_rows();
 std::vector<once_row> recorded_rows();
+std::vector<once_row> idle_rows();
 std::vector<once_row> analysis_rows();
 std::vector<once_row> chrome_rows();
 std::vector<once_row> pack_rows();

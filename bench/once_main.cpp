@@ -11,8 +11,8 @@ namespace {
 
 std::vector<bench::once_row> all_rows() {
     std::vector<bench::once_row> rows = bench::frame_rows();
-    for (const auto& more :
-         {bench::recorded_rows(), bench::analysis_rows(), bench::chrome_rows(), bench::pack_rows()})
+    for (const auto& more : {bench::recorded_rows(), bench::idle_rows(), bench::analysis_rows(),
+                             bench::chrome_rows(), bench::pack_rows()})
         rows.insert(rows.end(), more.begin(), more.end());
     return rows;
 }

@@ -121,6 +121,7 @@ chunk_header* chunk_store::acquire(std::uint32_t thread, thread_body* body,
     if (index == chunk_pool::none && parts.settings.policy == overflow_policy::wait)
         index = wait_for_chunk(parts, state_->helper);
     if (index == chunk_pool::none) return nullptr;
+    state_->helper.mind_reserve();
     return parts.pool.open(index, {trace::chunk_kind::records, thread, body, current_task, ticks});
 }
 

@@ -17,15 +17,16 @@
 namespace coroscope::runtime {
 namespace {
 
-constexpr long shortest_period_ns = 500'000;
-constexpr long usual_period_ns = 2'000'000;
-// A thread that writes nothing but records fills about a gigabyte per second. The reserve below
-// bridges this sleep on every processor, so that a burst out of silence loses nothing.
-constexpr long longest_period_ns = 8'000'000;
+// Sleeps grow from one turn to the next. A turn of a thread whose processor does something else costs some 60 µs, most
+// of it caches, and the longest sleep is how long nobody looks whether the file was cut.
+constexpr long first_period_ns = 500'000;
+constexpr long longest_period_ns = 16'000'000;
+constexpr long longest_idle_period_ns = 64'000'000;  // where no chunk went
+// A thread that writes nothing but records fills about a gigabyte per second. What is left of this when the bell rings
+// bridges the time to the first new chunks, on every processor.
 constexpr std::uint64_t reserve_bytes_per_processor = std::uint64_t{8} << 20;
 constexpr long most_processors = 4;
-// Where less than one in so many of the reserve went since the last turn, the next sleep is twice as long.
-constexpr std::uint64_t quiet_share = 16;
+constexpr std::uint32_t quarters_at_bell = 3;
 constexpr std::uint64_t reserve_share = 4;  // of the trace's limit at most one in so many
 
 constexpr std::uint64_t first_growth_bytes = std::uint64_t{2} << 20;  // what open() waits for
@@ -76,6 +77,12 @@ void store_helper::stop() noexcept {
 }
 
 void store_helper::hurry() noexcept { futex_signal(bell_); }
+
+void store_helper::mind_reserve() noexcept {
+    const std::uint32_t low = low_free_.load(std::memory_order_relaxed);
+    if (low == 0 || parts_.pool.free_chunks() >= low) return;
+    if (low_free_.exchange(0, std::memory_order_relaxed) != 0) hurry();
+}
 
 void* store_helper::run(void* self) noexcept {
     const own_thread counted;
@@ -136,8 +143,8 @@ void store_helper::serve() noexcept {
         watch_process();
         if (!watch_file()) {
             release_waiters();
-            if (!stopping_.load(std::memory_order_relaxed))
-                futex_wait(bell_, bell, longest_period_ns);
+            adapt_period();
+            sleep(bell);
             continue;
         }
         if (parts_.settings.policy != trace::overflow_policy::overwrite_oldest) seal_handed_over();
@@ -146,8 +153,16 @@ void store_helper::serve() noexcept {
         release_waiters();
         date();
         adapt_period();
-        if (!stopping_.load(std::memory_order_relaxed)) futex_wait(bell_, bell, period_ns_);
+        sleep(bell);
     }
+}
+
+// `bell`: as it was before this turn looked at anything.
+void store_helper::sleep(std::uint32_t bell) noexcept {
+    if (stopping_.load(std::memory_order_relaxed)) return;
+    low_free_.store(attainable_free() / 4 * quarters_at_bell, std::memory_order_relaxed);
+    futex_wait(bell_, bell, period_ns_);
+    low_free_.store(0, std::memory_order_relaxed);
 }
 
 // Without this thread a process whose other threads have all ended, its main one by pthread_exit(), had ended with them.
@@ -194,7 +209,15 @@ std::uint32_t store_helper::wanted_free() const noexcept {
     const std::uint64_t base = std::min<std::uint64_t>(base_reserve_, capacity / reserve_share);
     const std::uint64_t threads = parts_.threads_seen.load(std::memory_order_relaxed);
     return static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(base + 2 * threads + 4 * consumed_, capacity));
+        std::min<std::uint64_t>(base + 2 * threads + consumed_, capacity));
+}
+
+// The free chunks that keep_reserve() would see to: none where there is no room for any and nothing is overwritten.
+std::uint32_t store_helper::attainable_free() const noexcept {
+    if (may_grow()) return wanted_free();
+    const bool overwrites = parts_.settings.policy == trace::overflow_policy::overwrite_oldest &&
+                            !parts_.cut.load(std::memory_order_relaxed);
+    return overwrites ? std::min(wanted_free(), parts_.pool.published() / recycled_share) : 0;
 }
 
 bool store_helper::may_grow() const noexcept {
@@ -271,13 +294,8 @@ void store_helper::date() noexcept {
 }
 
 void store_helper::adapt_period() noexcept {
-    const std::uint32_t wanted = wanted_free();
-    if (parts_.pool.free_chunks() < wanted / 2)
-        period_ns_ = shortest_period_ns;
-    else if (consumed_ * quiet_share > wanted)
-        period_ns_ = usual_period_ns;
-    else
-        period_ns_ = std::clamp(period_ns_ * 2, shortest_period_ns, longest_period_ns);
+    const long longest = consumed_ != 0 ? longest_period_ns : longest_idle_period_ns;
+    period_ns_ = std::clamp(period_ns_ * 2, first_period_ns, longest);
 }
 
 }  // namespace coroscope::runtime

@@ -2,8 +2,9 @@
 #pragma once
 
 // The store's thread. It keeps a reserve of free chunks ahead of the recording threads, seals what
-// they hand over and dates the trace; so they never allocate, fault, checksum or call the system.
-// Nobody wakes it but policy wait and the end: it looks by itself, more often when chunks go.
+// they hand over and dates the trace; so they never allocate, fault or checksum.
+// It sleeps as long as the file may be left unwatched. Whoever takes a chunk and finds a quarter of the reserve gone
+// wakes it, once in a sleep: a system call after some megabytes of records that came faster than its turns.
 //
 // start() and stop() belong to the thread that opens and closes the store.
 
@@ -37,6 +38,10 @@ public:
     /// Wakes the thread. Makes a system call.
     void hurry() noexcept;
 
+    /// To be called by who has taken a chunk: wakes the thread where the reserve runs low and it can do something about
+    /// that. Any thread.
+    void mind_reserve() noexcept;
+
 private:
     enum class phase : std::uint32_t { starting, running, failed };
 
@@ -51,13 +56,17 @@ private:
     bool grow(std::uint32_t chunks) noexcept;
     bool may_grow() const noexcept;
     std::uint32_t wanted_free() const noexcept;
+    std::uint32_t attainable_free() const noexcept;
     void release_waiters() noexcept;
     void date() noexcept;
     void adapt_period() noexcept;
+    void sleep(std::uint32_t bell) noexcept;
 
     store_parts& parts_;
     pthread_t thread_{};
     std::atomic<std::uint32_t> bell_{0};  // futex the thread sleeps on
+    // Below so many free chunks who takes one rings the bell; 0: nobody does.
+    std::atomic<std::uint32_t> low_free_{0};
     std::atomic<std::uint32_t> phase_{static_cast<std::uint32_t>(phase::starting)};
     std::atomic<bool> stopping_{false};
     int start_error_ = 0;
