@@ -10,6 +10,7 @@
 namespace coroscope::test {
 
 constinit std::atomic<std::uint64_t> futex_sleeps{0};
+constinit std::atomic<std::uint64_t> futex_returns{0};
 constinit std::atomic<std::uint64_t> futex_wakes{0};
 
 }  // namespace coroscope::test
@@ -23,9 +24,15 @@ extern "C" long syscall(long number, ...) noexcept {
     long words[6];
     for (long& word : words) word = va_arg(list, long);
     va_end(list);
-    if (number == SYS_futex && (words[1] & FUTEX_CMD_MASK) == FUTEX_WAIT)
-        coroscope::test::futex_sleeps.fetch_add(1, std::memory_order_relaxed);
-    if (number == SYS_futex && (words[1] & FUTEX_CMD_MASK) == FUTEX_WAKE)
-        coroscope::test::futex_wakes.fetch_add(1, std::memory_order_relaxed);
-    return real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+    const auto call = [&] {
+        return real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+    };
+    if (number != SYS_futex) return call();
+    const long command = words[1] & FUTEX_CMD_MASK;
+    if (command == FUTEX_WAKE) coroscope::test::futex_wakes.fetch_add(1, std::memory_order_relaxed);
+    if (command != FUTEX_WAIT) return call();
+    coroscope::test::futex_sleeps.fetch_add(1, std::memory_order_relaxed);
+    const long result = call();
+    coroscope::test::futex_returns.fetch_add(1, std::memory_order_relaxed);
+    return result;
 }
