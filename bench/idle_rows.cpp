@@ -2,7 +2,6 @@
 
 // What a session costs a process that does nothing: its helper thread looks after the trace from time to time.
 
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 
