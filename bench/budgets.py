@@ -51,6 +51,8 @@ BUDGETS = {
     "scope.recording.1": Budget("≤ 1.05 ×, ≤ 40 instr", "1.02 ×, 30",
                                 ratio=at_most(1.05), instructions=at_most(40)),
     "scope.recording.2": Budget("≤ 1.05 ×", "1.02 ×", ratio=at_most(1.05)),
+    "scope.dropped.1": Budget("≤ 2 ×", ratio=at_most(2)),
+    "scope.dropped.2": Budget("≤ 2 ×", ratio=at_most(2)),
     "scope.sustained": Budget(""),
     "scope.scaling": Budget("≥ 1.9 ×", ratio=at_least(1.9)),
     "session.idle": Budget("≤ 2 ms/s", value=at_most(2)),

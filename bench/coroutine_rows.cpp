@@ -12,10 +12,12 @@ std::vector<row> await_rows() {
     const coroutine_bursts& plain = plain_coroutines;
     const coroutine_bursts& reads = reading_coroutines;
     return {
-        {"await.recording.1", steps<false>, reads.steps, plain.steps, true},
-        {"await.recording.2", steps<false>, reads.steps, plain.steps, true, 2},
-        {"await.shared.1", hand_overs<false>, reads.hand_overs, plain.hand_overs, true},
-        {"await.shared.2", hand_overs<false>, reads.hand_overs, plain.hand_overs, true, 2},
+        {"await.recording.1", steps<false>, reads.steps, plain.steps, session_trace::open},
+        {"await.recording.2", steps<false>, reads.steps, plain.steps, session_trace::open, 2},
+        {"await.shared.1", hand_overs<false>, reads.hand_overs, plain.hand_overs,
+         session_trace::open},
+        {"await.shared.2", hand_overs<false>, reads.hand_overs, plain.hand_overs,
+         session_trace::open, 2},
         {"await.inactive", steps<false>, plain.steps, plain.steps},
         {"await.shared.inactive", hand_overs<false>, plain.hand_overs, plain.hand_overs},
     };
@@ -25,11 +27,15 @@ std::vector<row> task_rows() {
     const coroutine_bursts& plain = plain_coroutines;
     const coroutine_bursts& reads = reading_coroutines;
     return {
-        {"task.recording", eager_tasks<false>, reads.eager_tasks, plain.eager_tasks, true},
-        {"task.recording.2", eager_tasks<false>, reads.eager_tasks, plain.eager_tasks, true, 2},
+        {"task.recording", eager_tasks<false>, reads.eager_tasks, plain.eager_tasks,
+         session_trace::open},
+        {"task.recording.2", eager_tasks<false>, reads.eager_tasks, plain.eager_tasks,
+         session_trace::open, 2},
         {"task.inactive", eager_tasks<false>, plain.eager_tasks, plain.eager_tasks},
-        {"task.lazy.recording", lazy_tasks<false>, reads.lazy_tasks, plain.lazy_tasks, true},
-        {"task.lazy.recording.2", lazy_tasks<false>, reads.lazy_tasks, plain.lazy_tasks, true, 2},
+        {"task.lazy.recording", lazy_tasks<false>, reads.lazy_tasks, plain.lazy_tasks,
+         session_trace::open},
+        {"task.lazy.recording.2", lazy_tasks<false>, reads.lazy_tasks, plain.lazy_tasks,
+         session_trace::open, 2},
         {"task.lazy.inactive", lazy_tasks<false>, plain.lazy_tasks, plain.lazy_tasks},
     };
 }

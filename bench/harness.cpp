@@ -123,6 +123,27 @@ void run_threads(const row& what, std::vector<pairs>& results) {
     for (std::thread& thread : threads) thread.join();
 }
 
+// Of a full trace not one more record finds room, as the helper's next turn says.
+void fill(const row& what, const coroscope::profile& session) {
+    std::uint64_t lost = 0;
+    std::uint64_t before = 0;
+    do {
+        before = lost;
+        std::this_thread::sleep_for(settling_time);
+        what.subject(what.operations);
+        lost = session.status().lost_records;
+    } while (lost - before < what.operations);
+}
+
+void start_session(const row& what, std::optional<coroscope::profile>& session) {
+    constexpr std::uint64_t small_trace = std::uint64_t{1} << 20;
+    if (what.session == session_trace::none) return;
+    coroscope::profile_options options{.all_threads = true};
+    if (what.session == session_trace::full) options.limit_bytes = small_trace;
+    session.emplace(options);
+    if (what.session == session_trace::full) fill(what, *session);
+}
+
 // The function whose instructions callgrind counts.
 [[gnu::noinline]] void counted(burst run, std::uint64_t operations) {
     run(operations);
@@ -133,7 +154,7 @@ void run_threads(const row& what, std::vector<pairs>& results) {
 
 figure measure(const row& what) {
     std::optional<coroscope::profile> session;
-    if (what.recording) session.emplace(coroscope::profile_options{.all_threads = true});
+    start_session(what, session);
     const tick_rate clock;
     std::vector<pairs> results(what.threads);
     run_threads(what, results);
@@ -149,14 +170,15 @@ figure measure(const row& what) {
     }
     if (session) {
         session->stop();
-        result.lost_records = session->status().lost_records;
+        if (what.session == session_trace::open)
+            result.lost_records = session->status().lost_records;
     }
     return result;
 }
 
 void count_instructions(const row& what, bool plain, std::uint64_t operations) {
     std::optional<coroscope::profile> session;
-    if (what.recording) session.emplace(coroscope::profile_options{.all_threads = true});
+    start_session(what, session);
     const burst run = plain ? what.plain : what.subject;
     run(operations / 8);  // sites are registered, the first chunk is taken
     std::this_thread::sleep_for(settling_time);

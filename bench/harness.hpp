@@ -20,12 +20,15 @@ using coroscope::detail::counter_ticks;
 /// Performs that many operations on the calling thread; returns the ticks of the timed part.
 using burst = std::uint64_t (*)(std::uint64_t operations);
 
+/// The session that a row runs in, and whether its trace takes what is recorded.
+enum class session_trace { none, open, full };
+
 struct row {
     const char* name;
     burst subject;
     burst floor;
     burst plain;  ///< the subject without the profiler: what instruction counts are taken against
-    bool recording = false;
+    session_trace session = session_trace::none;
     unsigned threads = 1;
     std::uint64_t operations = 10'000;  ///< per burst
     void (*settle)() =

@@ -73,8 +73,10 @@ std::vector<row> scope_rows() {
         {"observer.none", after_observers, empty_loop, empty_loop},
         {"observer.noop", observed_always, empty_loop, empty_loop},
         {"observer.sampled", observed_rarely, empty_loop, empty_loop},
-        {"scope.recording.1", scope_around_nothing, two_reads, empty_loop, true},
-        {"scope.recording.2", scope_around_nothing, two_reads, empty_loop, true, 2},
+        {"scope.recording.1", scope_around_nothing, two_reads, empty_loop, session_trace::open},
+        {"scope.recording.2", scope_around_nothing, two_reads, empty_loop, session_trace::open, 2},
+        {"scope.dropped.1", scope_around_nothing, two_reads, empty_loop, session_trace::full},
+        {"scope.dropped.2", scope_around_nothing, two_reads, empty_loop, session_trace::full, 2},
     };
 }
 

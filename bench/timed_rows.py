@@ -13,7 +13,7 @@ from pairs import Pair, chooser
 COUNTED_OPERATIONS = 20440  # ten full chunks of scopes
 COUNTED_FUNCTION = "bench::(anonymous namespace)::counted*"
 COUNTED = re.compile(r"(?!.*\.2$)(?!peer\.lttng\.recording)"
-                     r"(peer\.|(scope|await|task|observer)\..*(inactive|recording|shared|none|noop|sampled))")
+                     r"(peer\.|(scope|await|task|observer)\..*(inactive|recording|shared|none|noop|sampled|dropped))")
 
 
 def run_json(*command, **options):

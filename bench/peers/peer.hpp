@@ -17,7 +17,7 @@ std::uint64_t empty_loop(std::uint64_t operations);
 /// `subject` beside a recorded scope of ours.
 constexpr row recording_peer(const char* name, burst subject, unsigned threads = 1,
                              void (*settle)() = nullptr) {
-    return {name, subject, our_scopes, empty_loop, true, threads, 10'000, settle};
+    return {name, subject, our_scopes, empty_loop, session_trace::open, threads, 10'000, settle};
 }
 
 /// `subject` beside a scope of ours while no session runs.

@@ -72,6 +72,11 @@ public:
     /// Empties the oldest handed-over chunk ahead of need. False when there is none.
     bool recycle() noexcept;
 
+    /// Whether take() finds none, as far as can be told by looking.
+    bool is_empty() const noexcept {
+        return free_.size() == 0 && (!overwrite_ || handed_over_.is_empty());
+    }
+
     std::size_t free_chunks() const noexcept { return free_.size(); }
     std::uint64_t opened() const noexcept { return opened_.load(std::memory_order_relaxed); }
     std::uint64_t overwritten() const noexcept {

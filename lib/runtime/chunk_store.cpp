@@ -91,6 +91,16 @@ bool chunk_store::was_cut() const noexcept {
     return state_->parts.cut.load(std::memory_order_seq_cst);  // pairs with watch_file()
 }
 
+bool chunk_store::is_full() const noexcept {
+    const store_parts& parts = state_->parts;
+    return parts.exhausted.load(std::memory_order_acquire) &&  // pairs with release_waiters()
+           parts.pool.is_empty();
+}
+
+bool chunk_store::takes_threads() const noexcept {
+    return !is_full() || !state_->parts.metadata.refused(sizeof(thread_body));
+}
+
 std::uint64_t chunk_store::file_bytes() const noexcept {
     const mapping& map = state_->parts.map;
     return map.has_file() ? map.reserved() : 0;

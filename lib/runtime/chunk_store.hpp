@@ -58,6 +58,14 @@ public:
     /// Was the file cut by somebody else? Then what is written is lost, and chunks that are held are to be left.
     bool was_cut() const noexcept;
 
+    /// Is no chunk free or to be overwritten, and can none be made? Until the helper's next turn no more come, under policy
+    /// wait, too. Costs no more than looking: each record that is lost asks.
+    bool is_full() const noexcept;
+
+    /// False where append_thread() found no room, and will find none: for each record of a thread that the trace cannot
+    /// name.
+    bool takes_threads() const noexcept;
+
     /// Bytes of address space over the trace's file, from header() on; 0 for a trace in memory.
     std::uint64_t file_bytes() const noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metadata_log.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "clock.hpp"
@@ -18,11 +19,15 @@ metadata_log::metadata_log(chunk_pool& pool) noexcept
 
 std::byte* metadata_log::append(std::uint64_t first, std::uint64_t tag, const void* payload,
                                 std::size_t bytes) noexcept {
-    const std::size_t whole = trace::record_unit_bytes + trace::padded_payload(bytes);
+    const std::size_t whole = whole_bytes(bytes);
     if (trace::record_bytes(tag) != whole) return nullptr;
     const std::lock_guard guard(lock_);
     std::byte* const at = room(whole);
-    if (at == nullptr) return nullptr;
+    if (at == nullptr) {
+        refused_bytes_.store(std::min(whole, refused_bytes_.load(std::memory_order_relaxed)),
+                             std::memory_order_relaxed);
+        return nullptr;
+    }
     std::memcpy(at, &first, sizeof(first));
     if (bytes != 0) std::memcpy(at + trace::record_unit_bytes, payload, bytes);
     publish_word(at + sizeof(first), tag);  // pairs with who measures the chunk
@@ -40,6 +45,7 @@ std::byte* metadata_log::room(std::size_t bytes) noexcept {
     chunk_pool::opening what;
     what.kind = trace::chunk_kind::metadata;
     what.ticks = counter_may_be_read() ? current_ticks() : 0;
+    refused_bytes_.store(nothing_refused, std::memory_order_relaxed);
     cursor_ = reinterpret_cast<std::byte*>(pool_.open(index, what)) + trace::chunk_header_bytes;
     end_ = cursor_ + capacity;
     return cursor_;
@@ -48,7 +54,10 @@ std::byte* metadata_log::room(std::size_t bytes) noexcept {
 void metadata_log::keep_spare() noexcept {
     const std::lock_guard guard(lock_);
     if (cursor_ == nullptr) room(trace::record_unit_bytes);
-    if (wants_spare_ && spare_ == chunk_pool::none) spare_ = pool_.take();
+    if (!wants_spare_ || spare_ != chunk_pool::none) return;
+    spare_ = pool_.take();
+    if (spare_ != chunk_pool::none)
+        refused_bytes_.store(nothing_refused, std::memory_order_relaxed);
 }
 
 }  // namespace coroscope::runtime

@@ -7,6 +7,7 @@
 //
 // Thread-safe.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,10 +27,20 @@ public:
     std::byte* append(std::uint64_t first, std::uint64_t tag, const void* payload,
                       std::size_t bytes) noexcept;
 
+    /// Whether there was no room for such a payload, and none was made since. Lock-free.
+    bool refused(std::size_t payload_bytes) const noexcept {
+        return whole_bytes(payload_bytes) >= refused_bytes_.load(std::memory_order_relaxed);
+    }
+
     /// Opens the first chunk and takes a spare one aside, unless that is done.
     void keep_spare() noexcept;
 
 private:
+    static constexpr std::size_t nothing_refused = ~std::size_t{0};
+
+    static constexpr std::size_t whole_bytes(std::size_t payload_bytes) noexcept {
+        return trace::record_unit_bytes + trace::padded_payload(payload_bytes);
+    }
     std::byte* room(std::size_t bytes) noexcept;
 
     chunk_pool& pool_;
@@ -38,6 +49,8 @@ private:
     std::uint32_t spare_ = chunk_pool::none;
     std::byte* cursor_ = nullptr;
     std::byte* end_ = nullptr;
+    std::atomic<std::size_t> refused_bytes_{
+        nothing_refused};  ///< the smallest record, with its header
 };
 
 }  // namespace coroscope::runtime

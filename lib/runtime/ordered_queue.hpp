@@ -75,6 +75,12 @@ public:
         }
     }
 
+    /// Whether nothing stands in it, as far as can be told by looking.
+    bool is_empty() const noexcept {
+        const std::uint64_t head = head_.load(std::memory_order_acquire);  // as in pop()
+        return node_in(next_of(head)) == no_node;
+    }
+
 private:
     // Links and ends of the queue: node (low 32 bits) | count of changes, against reuse in between.
     static constexpr std::uint32_t no_node = 0;
@@ -96,7 +102,7 @@ private:
     }
 
     // Acquire: pairs with the link in append(), so that the linked node's index is seen.
-    std::uint64_t next_of(std::uint64_t link) noexcept {
+    std::uint64_t next_of(std::uint64_t link) const noexcept {
         return cells_[node_in(link)].next.load(std::memory_order_acquire);
     }
 

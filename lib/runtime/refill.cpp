@@ -8,6 +8,7 @@
 #include <span>
 
 #include "attribute_nodes.hpp"
+#include "chunk.hpp"
 #include "clock.hpp"
 #include "crash_report.hpp"
 #include "kept_errno.hpp"
@@ -41,7 +42,7 @@ binding* bind(thread_state& thread, session& owner, std::uint32_t generation) no
     for (binding& bound : record.bindings) {
         if (bound.generation.load(std::memory_order_relaxed) == generation) return &bound;
     }
-    binding* bound = free_binding(record);
+    binding* bound = owner.store->takes_threads() ? free_binding(record) : nullptr;
     if (bound == nullptr) return nullptr;
     trace::thread_body* body =
         owner.store->append_thread(current_ticks(), record.id, describe_thread(record));
@@ -101,20 +102,30 @@ void leave_chunk_after_toggle(session& owner, binding& bound) noexcept {
     bound.cursor = no_place();
 }
 
-// A new chunk for the binding; false when there is none.
+// A new chunk for the binding; false when there is none. Of a full trace every record asks.
 bool take_chunk(thread_state& thread, binding& bound) noexcept {
     chunk_store& store = *bound.owner->store;
-    if (bound.chunk != nullptr)
+    if (bound.chunk != nullptr) {
         store.hand_over(bound.chunk, taken_bytes(*bound.owner, bound.chunk, thread.cursor));
+        bound.chunk = nullptr;
+        thread.cursor = no_place();
+    }
+    if (store.is_full()) return false;
     const std::uint64_t before = current_ticks();
     bound.chunk = store.acquire(thread.record->id, bound.body,
                                 thread.mark >> trace::mark_thread_bits, before);
     if (store.policy() == trace::overflow_policy::wait)
         __atomic_fetch_add(&bound.body->waited_ticks, current_ticks() - before, __ATOMIC_RELAXED);
-    thread.cursor = no_place();
     if (bound.chunk == nullptr) return false;
     thread.cursor = reinterpret_cast<char*>(bound.chunk) + trace::chunk_header_bytes;
     return true;
+}
+
+// Only the thread itself counts here, and no handler on it meanwhile (`refilling`): without locked instructions.
+void count_dropped(binding& bound, unsigned records) noexcept {
+    const std::uint64_t lost = bound.lost.load(std::memory_order_relaxed) + records;
+    bound.lost.store(lost, std::memory_order_relaxed);
+    publish_word(&bound.body->dropped_newest, lost);
 }
 
 void count_lost(thread_state& thread, session* owner, binding* bound, unsigned records) noexcept {
@@ -122,12 +133,19 @@ void count_lost(thread_state& thread, session* owner, binding* bound, unsigned r
     if (owner == nullptr || !owner->live.load(std::memory_order_relaxed)) {
         if (owner != nullptr) owner->late_records.fetch_add(records, std::memory_order_relaxed);
     } else if (bound != nullptr) {
-        __atomic_fetch_add(&bound->body->dropped_newest, records, __ATOMIC_RELAXED);
-        bound->lost.fetch_add(records, std::memory_order_relaxed);
+        count_dropped(*bound, records);
     } else {
         owner->lost_records.fetch_add(records, std::memory_order_relaxed);
     }
-    set_limit(thread, nullptr);
+    clear_limit(thread);
+}
+
+// Of a thread that the trace cannot name. It cannot either where the session is just ending: then they are late.
+void count_unnamed(session& owner, unsigned records) noexcept {
+    if (owner.live.load(std::memory_order_seq_cst))
+        add_to_counter(&owner.store->header().lost_records, records);
+    else
+        owner.late_records.fetch_add(records, std::memory_order_relaxed);
 }
 
 void count_unreached(session* owner, unsigned records) noexcept {
@@ -148,11 +166,11 @@ char* refill_in(thread_state& thread, session& owner, std::uint32_t generation, 
                 unsigned records) noexcept {
     binding* bound = bind(thread, owner, generation);
     if (bound == nullptr) {
-        __atomic_fetch_add(&owner.store->header().lost_records, records, __ATOMIC_RELAXED);
+        count_unnamed(owner, records);
         return nullptr;
     }
     // A handler's record is not to hold the next cursor against the old limit.
-    set_limit(thread, nullptr);
+    clear_limit(thread);
     leave_chunk_after_toggle(owner, *bound);
     select_binding(thread, *bound, generation);
     const bool room = has_room(thread, *bound, bytes) ||
@@ -185,7 +203,7 @@ bool was_left(const thread_record& record, const void* here) noexcept {
 void start_over(thread_state& thread, const void* here) noexcept {
     thread_record& record = *thread.record;
     record.refilling = here;  // for handlers
-    set_limit(thread, nullptr);
+    clear_limit(thread);
     for (binding& bound : record.bindings) {
         bound.chunk = nullptr;
         bound.cursor = no_place();

@@ -205,13 +205,20 @@ void set_limit(thread_state& thread, char* limit) noexcept {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+// Others write nothing but null, too: what they see of it does not matter.
+void clear_limit(thread_state& thread) noexcept {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread.limit, nullptr, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 namespace {
 
 // A handler's record meanwhile finds no room, and may make none: else it would hold the next cursor against the old limit.
 void leave_binding(thread_state& thread) noexcept {
     thread_record& record = *thread.record;
     const void* refilling = std::exchange(record.refilling, __builtin_frame_address(0));
-    set_limit(thread, nullptr);
+    clear_limit(thread);
     if (record.current != nullptr) record.current->cursor = thread.cursor;
     record.current = nullptr;
     thread.bound_session = 0;

@@ -109,9 +109,10 @@ std::int32_t session_gate(const session& recording) noexcept;
 /// Sets and clears bits of a thread's gate, from any thread; a gate with no session left is closed.
 void change_gate(thread_state& thread, std::int32_t set, std::int32_t clear) noexcept;
 
-/// The last place where a record may begin, null where there is none. Who changes the cursor sets null first: a signal handler
-/// may record at any moment.
+/// The last place where a record may begin. Who changes the cursor clears it first: a signal handler may record at any
+/// moment.
 void set_limit(thread_state& thread, char* limit) noexcept;
+void clear_limit(thread_state& thread) noexcept;
 
 /// Brings the thread's gate and cursor in line with its context. Lock-free.
 void update_gate(thread_state& thread) noexcept;

@@ -132,7 +132,7 @@ void record_end(site& where, const void* address, const scope_start& begun,
         scope.mark = trace::make_mark(task_of(this_thread.mark), trace::mark_thread(begun.mark));
     char* cursor = this_thread.cursor;
     if (cursor >= load_limit()) {
-        refill(this_thread, 0);
+        if (refill(this_thread, 1) == nullptr) return;
         clip(scope, end);
     }
     write_scope(id, scope);

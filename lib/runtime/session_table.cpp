@@ -55,9 +55,9 @@ store_use::store_use(thread_record& record, std::uint32_t generation) noexcept
     // Sequentially consistent, as a stop is: either it sees us and waits, or we see that it began.
     record.busy.store(generation, std::memory_order_seq_cst);
     for (session& each : sessions) {
-        if (each.generation.load(std::memory_order_seq_cst) == generation &&
-            each.live.load(std::memory_order_seq_cst))
-            owner_ = &each;
+        if (each.generation.load(std::memory_order_seq_cst) != generation) continue;
+        if (each.live.load(std::memory_order_seq_cst)) owner_ = &each;
+        return;
     }
 }
 

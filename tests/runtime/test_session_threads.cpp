@@ -29,9 +29,16 @@ public:
             threads_.emplace_back([this] {
                 for (std::uint64_t number = 0; !stop_.load(std::memory_order_relaxed); ++number) {
                     step(number);
-                    if (number % 32 == 0) std::this_thread::sleep_for(1ms);
+                    if (number % 32 != 0) continue;
+                    ++turns_;
+                    std::this_thread::sleep_for(1ms);
                 }
             });
+    }
+    // Returns when one of them has done steps that it began after the call.
+    void await_steps() const {
+        const std::uint64_t enough = turns_ + threads_.size() + 1;
+        while (turns_ < enough) std::this_thread::sleep_for(1ms);
     }
     ~recording_threads() {
         stop_ = true;
@@ -42,6 +49,7 @@ public:
 
 private:
     std::atomic<bool> stop_{false};
+    std::atomic<std::uint64_t> turns_{0};
     std::vector<std::thread> threads_;
 };
 
@@ -129,7 +137,7 @@ TEST_SUITE("sessions and threads") {
         const recording_threads threads(64);
         for (int cycle = 0; cycle < sized(5, 500); ++cycle) {
             profile session{{.all_threads = true, .policy = overflow::wait}};
-            std::this_thread::sleep_for(5ms);
+            threads.await_steps();
             const analysis::trace trace = load(session.stop());
             CHECK(count_steps(trace) > 0);
             CHECK(trace.health.dropped_newest == 0);
