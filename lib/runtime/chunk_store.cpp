@@ -93,8 +93,9 @@ bool chunk_store::was_cut() const noexcept {
 
 bool chunk_store::is_full() const noexcept {
     const store_parts& parts = state_->parts;
-    return parts.exhausted.load(std::memory_order_acquire) &&  // pairs with release_waiters()
-           parts.pool.is_empty();
+    return parts.cut.load(std::memory_order_relaxed) ||
+           (parts.exhausted.load(std::memory_order_acquire) &&  // pairs with release_waiters()
+            parts.pool.is_empty());
 }
 
 bool chunk_store::takes_threads() const noexcept {

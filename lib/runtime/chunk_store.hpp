@@ -58,8 +58,9 @@ public:
     /// Was the file cut by somebody else? Then what is written is lost, and chunks that are held are to be left.
     bool was_cut() const noexcept;
 
-    /// Is no chunk free or to be overwritten, and can none be made? Until the helper's next turn no more come, under policy
-    /// wait, too. Costs no more than looking: each record that is lost asks.
+    /// Is there no chunk to be had: none free or to be overwritten and none can be made, or the file was cut? That stays so
+    /// at least until the helper's next turn, under policy wait, too. Costs no more than looking: each record that is lost
+    /// asks.
     bool is_full() const noexcept;
 
     /// False where append_thread() found no room, and will find none: for each record of a thread that the trace cannot

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include <unistd.h>
+
 #include "store_writer.hpp"
 
 using namespace coroscope;
@@ -71,6 +73,21 @@ TEST_SUITE("full store") {
         CHECK(all.back()->hold());
         CHECK(store.is_full());
         end(store);
+    }
+
+    TEST_CASE("one whose file was cut is full, however much of it nobody used") {
+        const scratch_file file;
+        for (const auto policy :
+             {overflow_policy::drop_newest, overflow_policy::overwrite_oldest}) {
+            CAPTURE(policy);
+            chunk_store store;
+            REQUIRE(store.open(store_of(1024, policy, file.path())) == 0);
+            CHECK_FALSE(store.is_full());
+            REQUIRE(::truncate(file.path(), 8192) == 0);
+            await_full(store);
+            CHECK(store.was_cut());
+            end(store);
+        }
     }
 
     TEST_CASE("a full store takes threads until one finds no room among the metadata") {
