@@ -37,6 +37,7 @@ public:
 private:
     task_state state_;
     int exceptions_;
+    bool moves_;  ///< as moving_job_run: it runs on a stack that nobody told of
 };
 
 /// The same where a library may put the job's stack aside untold, and go on with it on another thread: nothing on a thread

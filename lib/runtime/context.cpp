@@ -13,6 +13,7 @@
 #include "live_transitions.hpp"
 #include "recorder.hpp"
 #include "session_return.hpp"
+#include "stacks.hpp"
 
 namespace coroscope {
 namespace {
@@ -159,12 +160,21 @@ void write_of_task(record_kind kind, std::uint32_t site, std::uint64_t task,
 // In the session that records here, no task's work and without attributes.
 resumer nobody() noexcept { return {0, carried_session(this_thread.carried), nullptr}; }
 
+// After a job whose stack may have been put aside untold. The frame beneath is not put back: it may be of something that
+// the thread left, untold, before this job began, and that is over since. Whoever waits for jobs puts his own back.
+resumer after_moving(std::uint64_t task, const resumer& before, bool same_thread) noexcept {
+    const bool runs_here = same_thread && task_of(this_thread.mark) == task;
+    return runs_here ? resumer{before.mark, before.carried, nullptr} : nobody();
+}
+
 }  // namespace
 
-job_run::job_run(const job_stamp& job) noexcept : exceptions_(exceptions_here()) {
+// On a stack that nobody told of it may be put aside untold, and its state with it.
+job_run::job_run(const job_stamp& job) noexcept
+    : exceptions_(exceptions_here()), moves_(!runs_on_known_stack(__builtin_frame_address(0))) {
     state_.task = job.task;
     state_.before = current_resumer();
-    start_job(job, state_.before, &state_);
+    start_job(job, state_.before, moves_ ? nullptr : &state_);
     state_.carried = this_thread.carried;  // the job holds the attributes
     state_.announced = static_cast<std::uint16_t>(this_thread.bound_session);
 }
@@ -177,8 +187,11 @@ job_run::~job_run() {
         if (runs_here) restore(state_.before);
         return;
     }
-    end_job(state_.task, exceptions_here() > exceptions_,
-            runs_here ? state_.before : current_resumer());
+    const bool same_thread =
+        trace::mark_thread(state_.before.mark) == trace::mark_thread(this_thread.mark);
+    const resumer elsewhere =
+        moves_ ? after_moving(state_.task, state_.before, same_thread) : current_resumer();
+    end_job(state_.task, exceptions_here() > exceptions_, runs_here ? state_.before : elsewhere);
 }
 
 moving_job_run::moving_job_run(const job_stamp& job) noexcept
@@ -189,12 +202,9 @@ moving_job_run::moving_job_run(const job_stamp& job) noexcept
     start_job(job, before_, nullptr);
 }
 
-// The frame beneath is not put back: it may be of something that the thread left, untold, before this job began, and
-// that is over since. Whoever waits for jobs puts his own back.
 moving_job_run::~moving_job_run() {
-    const bool runs_here = thread_ == &this_thread && task_of(this_thread.mark) == task_;
     end_job(task_, exceptions_here() > exceptions_,
-            runs_here ? resumer{before_.mark, before_.carried, nullptr} : nobody());
+            after_moving(task_, before_, thread_ == &this_thread));
 }
 
 stack_pause::stack_pause(const void* location) noexcept : inside_(current_resumer()) {

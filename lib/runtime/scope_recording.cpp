@@ -12,7 +12,6 @@
 #include <coroscope/scope.hpp>
 
 #include "devices.hpp"
-#include "fake_stack.hpp"
 #include "frames.hpp"
 #include "kept_labels.hpp"
 #include "notes.hpp"
@@ -20,38 +19,36 @@
 #include "range_faults.hpp"
 #include "recorder.hpp"
 #include "session_return.hpp"
+#include "stacks.hpp"
 
 namespace coroscope::detail {
 namespace {
 
 using namespace runtime;
 
-bool on_stack(const void* address) noexcept {
-    const thread_record* record = this_thread.record;
-    return record != nullptr && place_on_stack(address) - record->stack_low < record->stack_bytes;
+// Where a library has switched the thread's stack and told nobody, what it left may be over by now, and the memory of its
+// state gone. A state is looked at only where it stands so close that the address may be in its frame. Asio's tasks stand
+// elsewhere, and run under one of its handlers.
+bool may_be_in_frame(const task_state& task, const void* address) noexcept {
+    constexpr std::uintptr_t furthest_behind = frame_offset_limit;
+    constexpr std::uintptr_t furthest_ahead = frame_bytes_limit;
+    const auto distance =
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(&task);
+    return distance + furthest_behind < furthest_behind + furthest_ahead ||
+           this_thread.invocation != nullptr;
 }
 
 // In the frame of the task that runs now (or in one that cannot be told from it): then it is the
 // task's own scope, however often it was suspended.
 bool in_running_frame(const void* address) noexcept {
     const task_state* frame = this_thread.frame;
-    if (frame == nullptr || frame->task != task_of(this_thread.mark)) return false;
+    if (frame == nullptr || !may_be_in_frame(*frame, address) ||
+        frame->task != task_of(this_thread.mark))
+        return false;
     if ((frame->flags & task_any_frame) != 0) return true;
     const auto offset = reinterpret_cast<std::uintptr_t>(address) -
                         reinterpret_cast<std::uintptr_t>(frame_address(*frame));
     return frame_address(*frame) != nullptr && offset < frame_bytes(*frame);
-}
-
-// On the stack of the fiber that runs here. Where only the stack's end is known, it begins at this very
-// call: whatever lives on a stack lives above what was called last.
-[[gnu::noinline]] bool on_fiber_stack(const void* address) noexcept {
-    const fiber_state* fiber = this_thread.fiber;
-    if (fiber == nullptr) return false;
-    const std::uintptr_t place = place_on_stack(address);
-    if (fiber->stack_low == 0 &&
-        place < reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))
-        return false;
-    return place - fiber->stack_low < fiber->stack_bytes;
 }
 
 // Is what runs now a task in a slice of its own, and no context on top of it?

@@ -32,6 +32,8 @@ int record_though_cancelled(arguments given);
 // hostile_stacks.cpp
 int suspend_in_new_heap(arguments given);
 int unlimit_stack(arguments given);
+int switch_in_job(arguments given);
+int switch_in_coroutine(arguments given);
 
 // hostile_memory.cpp
 int start_without_memory(arguments given);

@@ -63,6 +63,8 @@ int main(int count, char** words) {
         {"cancelled", record_though_cancelled},
         {"suspend in new heap", suspend_in_new_heap},
         {"unlimited stack", unlimit_stack},
+        {"switch in job", switch_in_job},
+        {"switch in coroutine", switch_in_coroutine},
         {"no memory at the start", start_without_memory},
         {"no memory any more", go_on_without_memory},
     };

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Modes of hostile_program: where a coroutine's frame lies, and how far a stack may grow.
+// Modes of hostile_program: where a coroutine's frame lies, how far a stack may grow, and what becomes of one that is
+// switched untold.
 
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <thread>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <ucontext.h>
 #include <unistd.h>
+
+#include <coroscope/executor_adaptor.hpp>
+#include <coroscope/instrumented.hpp>
 
 #include "hostile_modes.hpp"
 #include "taken_memory.hpp"
@@ -36,7 +43,91 @@ detached suspends_in_scope(std::coroutine_handle<>& waiter) {
     co_await suspend_into{waiter};
 }
 
+// Memory that is gone where it is given back.
+void* map_memory(std::size_t bytes) {
+    void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? nullptr : at;
+}
+
+struct mapped {
+    struct promise {
+        static void* operator new(std::size_t bytes) { return map_memory(bytes); }
+        static void operator delete(void* at, std::size_t bytes) { ::munmap(at, bytes); }
+        mapped get_return_object() noexcept { return {}; }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_never final_suspend() noexcept { return {}; }
+        void return_void() noexcept {}
+        void unhandled_exception() noexcept { std::terminate(); }
+    };
+    using promise_type = instrumented<promise>;
+};
+
+// A stack of the program's own, which it leaves and takes up where it likes.
+class own_stack {
+public:
+    explicit own_stack(void (*work)()) : memory_(map_memory(bytes)) {
+        ::getcontext(&inside);
+        inside.uc_stack.ss_sp = memory_;
+        inside.uc_stack.ss_size = bytes;
+        inside.uc_link = &outside;
+        ::makecontext(&inside, work, 0);
+    }
+    own_stack(const own_stack&) = delete;
+    own_stack& operator=(const own_stack&) = delete;
+    ~own_stack() { ::munmap(memory_, bytes); }
+
+    static void enter() { ::swapcontext(&outside, &inside); }
+    static void leave() { ::swapcontext(&inside, &outside); }
+
+private:
+    static constexpr std::size_t bytes = std::size_t{256} << 10;
+    static inline ucontext_t inside;
+    static inline ucontext_t outside;
+    void* memory_;
+};
+
+struct calls_at_once {
+    template <class Work>
+    void execute(Work&& work) const {
+        work();
+    }
+};
+
+void leaving_job() {
+    executor_adaptor at_once(calls_at_once{});
+    at_once.execute([] {
+        COROSCOPE("moved");
+        own_stack::leave();
+    });
+}
+
+mapped leaving_coroutine() {
+    COROSCOPE("moved");
+    own_stack::leave();
+    co_return;
+}
+
+// The stack is left in the middle of `work`, taken up and ended by another thread, and its memory is gone.
+int switch_in(void (*work)(), const char* file) {
+    const profile session{{.output = file, .all_threads = true}};
+    {
+        const own_stack stack(work);
+        own_stack::enter();
+        std::thread(own_stack::enter).join();
+    }
+    std::coroutine_handle<> waiter;
+    suspends_in_scope(waiter);
+    waiter.resume();
+    return 0;
+}
+
 }  // namespace
+
+// switch in job FILE, switch in coroutine FILE: on a stack that nobody was told of, and that goes on elsewhere.
+int switch_in_job(arguments given) { return switch_in(leaving_job, given[0]); }
+int switch_in_coroutine(arguments given) {
+    return switch_in([] { leaving_coroutine(); }, given[0]);
+}
 
 // suspend in new heap FILE: a scope in a coroutine, whose frame lies where there was no heap yet when the thread had its
 // first scope. 77: the allocator has no such heap.

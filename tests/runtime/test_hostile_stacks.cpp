@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Stacks without a limit.
+// Stacks without a limit, and such as are switched while nobody is told.
 
 #include <string>
 
@@ -29,5 +29,20 @@ TEST_SUITE("stacks") {
         const analysis::event* const found = find(trace, "suspended");
         REQUIRE(found != nullptr);
         CHECK((found->flags & analysis::event_in_frame) != 0);
+    }
+
+    TEST_CASE("a stack that is left untold, ended by another thread and unmapped harms nobody") {
+        if (sanitized) {
+            COROSCOPE_SKIP("a sanitizer has to be told of stacks");
+            return;
+        }
+        for (const char* mode : {"switch in job", "switch in coroutine"}) {
+            CAPTURE(mode);
+            const scratch_file file;
+            REQUIRE(run({mode, file.path()}).exit_code() == 0);
+            const analysis::trace trace = load(std::string(file.path()));
+            CHECK(count(trace, "moved") == 1);
+            CHECK(count(trace, "suspended") == 1);
+        }
     }
 }

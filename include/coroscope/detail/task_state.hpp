@@ -100,6 +100,8 @@ inline constexpr std::uint64_t mark_thread_mask = (std::uint64_t{1} << mark_thre
 // The place of a state in its frame, in the low bits of `parent`: 12 bits of the frame's size in
 // units of 64 bytes, rounded up, and 8 bits of the state's offset in units of 8. Zero: unknown.
 inline constexpr std::uint64_t frame_unit = 64;
+inline constexpr std::uint64_t frame_bytes_limit = 0xfff * frame_unit;
+inline constexpr std::uint64_t frame_offset_limit = 0xff * 8;
 
 /// Where the coroutine's frame begins; null where that is unknown.
 inline const void* frame_address(const task_state& task) noexcept {
