@@ -2,8 +2,10 @@
 #pragma once
 
 // executor_adaptor: stamps what an executor runs with the moment it was handed in and the moment it
-// began, so that queued time is known. The enqueue is the wake of the first task that the job
-// resumes; a job that resumes none is a task of its own, child of whoever posted it.
+// began, so that queued time is known. Of a job that only resumes tasks the enqueue is the first one's wake; one that
+// resumes none, or does work of its own before, is a task of its own, child of whoever posted it. Which it is, the trace
+// tells: a scope that ended before the task was resumed, or a millisecond, is work. Of a std::coroutine_handle<>
+// as a job (and of schedule()) it is known.
 
 #include <coroutine>
 #include <type_traits>
@@ -23,8 +25,16 @@ struct job_stamp {
     context poster;
 };
 COROSCOPE_API job_stamp post_job(const void* location) noexcept;
+/// The same of a job that does nothing but resume a coroutine.
+COROSCOPE_API job_stamp post_resumption(const void* location) noexcept;
 /// The same for the body of a thread: a task of its own, whatever it resumes.
 COROSCOPE_API job_stamp post_thread(const void* location) noexcept;
+
+/// Does a callable nothing but resume a coroutine? A handle, or what says so by a member type.
+template <class Callable>
+inline constexpr bool is_resumption = requires { typename Callable::resumes_coroutine; };
+template <class Promise>
+inline constexpr bool is_resumption<std::coroutine_handle<Promise>> = true;
 
 /// Around the run of a job, on the thread that runs it.
 class job_run {
@@ -76,7 +86,6 @@ COROSCOPE_API void cancel_job(const job_stamp& job) noexcept;
 /// ran; once a job has been copied nobody can tell which holder is the last, and nobody cancels it.
 class job_ticket {
 public:
-    explicit job_ticket(const void* location) noexcept : stamp_(post_job(location)) {}
     explicit job_ticket(job_stamp stamp) noexcept : stamp_(detail::moved(stamp)) {}
     job_ticket(job_ticket&& other) noexcept
         : stamp_(detail::moved(other.stamp_)), holds_(detail::taken(other.holds_)) {}
@@ -116,7 +125,9 @@ template <class Callable, class Run = detail::job_run>
 class stamped_job {
 public:
     stamped_job(Callable callable, const void* location)
-        : callable_(detail::moved(callable)), ticket_(location) {}
+        : callable_(detail::moved(callable)),
+          ticket_(detail::is_resumption<Callable> ? detail::post_resumption(location)
+                                                  : detail::post_job(location)) {}
 
     decltype(auto) operator()() {
         const Run run(ticket_.redeem());
@@ -171,7 +182,7 @@ private:
             std::conditional_t<std::is_copy_constructible_v<Executor>, executor_adaptor,
                                executor_adaptor&>
                 kept = *executor_;
-            kept.execute([waiter] { waiter.resume(); }, where_);
+            kept.execute(std::coroutine_handle<>(waiter), where_);
         }
         void await_resume() const noexcept {}
 

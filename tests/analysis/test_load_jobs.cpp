@@ -87,6 +87,59 @@ TEST_CASE("a job that resumes none is a task of its own, queued from its post") 
     check_sound(loaded);
 }
 
+namespace {
+
+// Task 1 awaits what job 2 computes from 200 on, and goes on in it.
+trace_builder awaited_job(std::uint32_t flags) {
+    trace_builder built;
+    built.on(1)
+        .spawn(0, 1, 0, trace::spawn_started)
+        .spawn(100'000, 2, 0, trace::spawn_job | flags, 1)
+        .suspend(110'000, 1);
+    return built;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a job that had a scope before it resumes a task is a task of its own, and wakes it then") {
+    trace_builder built = awaited_job(0);
+    const auto work = built.site("work");
+    built.on(2)
+        .resume(200'000, 2)
+        .scope(work, 210'000, 390'000)
+        .resume(400'000, 1, 2)
+        .finish(500'000, 1, 2)
+        .finish(510'000, 2);
+    const auto loaded = load(built);
+    CHECK(task(loaded, 2).parent == index_of(loaded, 1));
+    check_time(task(loaded, 2).time, 310'000, 0, 100'000, 0);  // with what it resumes
+    check_time(task(loaded, 1).time, 210'000, 290'000, 0, 0);
+    const auto& awaited = await(loaded, task(loaded, 1), 0);
+    CHECK(awaited.wake_ns == 400'000);
+    CHECK(awaited.waker == index_of(loaded, 2));
+    CHECK(awaited.waker_thread == 1);
+    CHECK(event(loaded, "work").task == index_of(loaded, 2));
+    check_sound(loaded);
+}
+
+TEST_CASE(
+    "so is one that takes a millisecond to get there, unless it is known to do nothing else") {
+    for (const bool only_resumes : {false, true}) {
+        CAPTURE(only_resumes);
+        trace_builder built = awaited_job(only_resumes ? trace::spawn_resumption : 0U);
+        built.on(2)
+            .resume(200'000, 2)
+            .resume(1'200'000, 1, 2)
+            .finish(1'500'000, 1, 2)
+            .finish(1'510'000, 2);
+        const auto loaded = load(built);
+        CHECK(loaded.tasks.size() == (only_resumes ? 1 : 2));
+        CHECK(await(loaded, task(loaded, 1), 0).wake_ns == (only_resumes ? 110'000 : 1'200'000));
+        check_sound(loaded);
+    }
+}
+
 TEST_CASE("of the tasks that a job resumes only the first takes the post as its wake") {
     trace_builder built;
     built.on(1).spawn(0, 1).spawn(0, 3).spawn(50, 2, 0, trace::spawn_job);
@@ -111,9 +164,9 @@ TEST_CASE("what a folded job does itself stays with the scope around it") {
         .spawn(0, 2, 0, trace::spawn_job)
         .spawn(0, 1)
         .resume(100, 2)
-        .scope(inside, 110, 120)
         .resume(150, 1, 2)
         .finish(250, 1, 2)
+        .scope(inside, 260, 270)
         .finish(300, 2)
         .scope(loop, 50, 400);
     const auto loaded = load(built);

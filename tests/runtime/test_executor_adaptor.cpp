@@ -107,6 +107,36 @@ TEST_SUITE("executor_adaptor") {
         CHECK(found.task("is_resumed").time.queued_ns > 0);
     }
 
+    TEST_CASE(
+        "a job that works before it resumes a task is a task itself, for which that one waited") {
+        recording session;
+        manual_executor queue;
+        executor_adaptor executor(queue);
+        slot into;
+        auto coroutine = is_resumed(into);
+        coroutine.resume();
+        executor.execute([&into] {
+            {
+                COROSCOPE("work");
+            }
+            into.resume();
+        });
+        queue.run();
+        const recorded found = session.stop();
+        CHECK(found.trace.tasks.size() == 2);
+        const std::uint32_t job = found.event("work").task;
+        REQUIRE(job != analysis::none);
+        CHECK(found.trace.tasks[job].job);
+        CHECK(found.trace.tasks[job].time.queued_ns > 0);
+        const auto& task = found.task("is_resumed");
+        CHECK(task.time.queued_ns == 0);
+        CHECK(task.time.suspended_ns > 0);
+        CHECK(task.time.waiting_ns == 0);
+        REQUIRE(found.awaits(task).size() == 1);
+        CHECK(found.awaits(task)[0].waker == job);
+        CHECK(found.awaits(task)[0].wake_ns == found.awaits(task)[0].resume_ns);
+    }
+
     TEST_CASE("a coroutine goes on on the executor, queued from the moment it asked") {
         recording session;
         manual_executor queue;

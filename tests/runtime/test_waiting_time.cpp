@@ -32,7 +32,7 @@ public:
         loop_->post([waiter, target = target_, sleep = sleep_] {
             std::this_thread::sleep_for(30ms);
             sleep->resume_ns = steady_ns();
-            target->execute([waiter] { waiter.resume(); });
+            target->execute(waiter);
             sleep->after_ns = steady_ns();  // that it posted, too
         });
     }

@@ -113,6 +113,7 @@ public:
 
 private:
     struct job {
+        using resumes_coroutine = void;
         coroscope::detail::counted_ptr<told_wait> wait;
         void operator()() const { wait->resume(); }
     };

@@ -197,9 +197,10 @@ enum spawn_flags : std::uint32_t {
     spawn_started = 1U << 0,  ///< runs from this moment on, on this thread
     spawn_ready = 1U << 1,    ///< its first wake is this moment
     spawn_adopted = 1U << 2,  ///< older than the session or restated; ticks may be 0 (unknown)
-    spawn_job = 1U << 3,      ///< a job of an executor: no task of its own if it resumes others
+    spawn_job = 1U << 3,      ///< a job of an executor: no task of its own if all that it does is to resume others
     spawn_asio = 1U << 4,     ///< an Asio handler or coroutine
     spawn_fiber = 1U << 5,
+    spawn_resumption = 1U << 6,  ///< a job that is known to do nothing else
 };
 
 /// Flags of finish and finish_transfer.
