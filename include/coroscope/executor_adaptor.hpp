@@ -26,15 +26,15 @@ struct job_stamp {
 };
 COROSCOPE_API job_stamp post_job(const void* location) noexcept;
 /// The same of a job that does nothing but resume a coroutine.
-COROSCOPE_API job_stamp post_resumption(const void* location) noexcept;
+COROSCOPE_API job_stamp post_resuming_job(const void* location) noexcept;
 /// The same for the body of a thread: a task of its own, whatever it resumes.
 COROSCOPE_API job_stamp post_thread(const void* location) noexcept;
 
 /// Does a callable nothing but resume a coroutine? A handle, or what says so by a member type.
 template <class Callable>
-inline constexpr bool is_resumption = requires { typename Callable::resumes_coroutine; };
+inline constexpr bool only_resumes = requires { typename Callable::resumes_coroutine; };
 template <class Promise>
-inline constexpr bool is_resumption<std::coroutine_handle<Promise>> = true;
+inline constexpr bool only_resumes<std::coroutine_handle<Promise>> = true;
 
 /// Around the run of a job, on the thread that runs it.
 class job_run {
@@ -126,8 +126,8 @@ class stamped_job {
 public:
     stamped_job(Callable callable, const void* location)
         : callable_(detail::moved(callable)),
-          ticket_(detail::is_resumption<Callable> ? detail::post_resumption(location)
-                                                  : detail::post_job(location)) {}
+          ticket_(detail::only_resumes<Callable> ? detail::post_resuming_job(location)
+                                                 : detail::post_job(location)) {}
 
     decltype(auto) operator()() {
         const Run run(ticket_.redeem());

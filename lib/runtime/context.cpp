@@ -115,8 +115,8 @@ job_stamp post(const void* location, std::uint32_t flags) noexcept {
 }  // namespace
 
 job_stamp post_job(const void* location) noexcept { return post(location, trace::spawn_job); }
-job_stamp post_resumption(const void* location) noexcept {
-    return post(location, trace::spawn_job | trace::spawn_resumption);
+job_stamp post_resuming_job(const void* location) noexcept {
+    return post(location, trace::spawn_job | trace::spawn_only_resumes);
 }
 job_stamp post_thread(const void* location) noexcept { return post(location, 0); }
 

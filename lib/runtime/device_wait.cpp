@@ -73,7 +73,7 @@ void device_waiter::resume_handed_over() noexcept {
 
 void device_waiter::resume_on_waking_thread() noexcept {
     retain(*this);
-    if (location_ != nullptr) stamp_ = post_resumption(location_);
+    if (location_ != nullptr) stamp_ = post_resuming_job(location_);
     run_on_waking_thread(job_);
 }
 

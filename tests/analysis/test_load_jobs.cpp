@@ -127,7 +127,7 @@ TEST_CASE(
     "so is one that takes a millisecond to get there, unless it is known to do nothing else") {
     for (const bool only_resumes : {false, true}) {
         CAPTURE(only_resumes);
-        trace_builder built = awaited_job(only_resumes ? trace::spawn_resumption : 0U);
+        trace_builder built = awaited_job(only_resumes ? trace::spawn_only_resumes : 0U);
         built.on(2)
             .resume(200'000, 2)
             .resume(1'200'000, 1, 2)

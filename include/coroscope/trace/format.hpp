@@ -200,7 +200,7 @@ enum spawn_flags : std::uint32_t {
     spawn_job = 1U << 3,      ///< a job of an executor: no task of its own if all that it does is to resume others
     spawn_asio = 1U << 4,     ///< an Asio handler or coroutine
     spawn_fiber = 1U << 5,
-    spawn_resumption = 1U << 6,  ///< a job that is known to do nothing else
+    spawn_only_resumes = 1U << 6,  ///< a job that is known to do nothing else
 };
 
 /// Flags of finish and finish_transfer.

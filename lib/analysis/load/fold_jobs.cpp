@@ -41,7 +41,7 @@ std::vector<job> find_posted(const task_records& records, std::size_t tasks) {
         job& posted = jobs[op.task];
         posted = {};
         posted.posted = true;
-        posted.only_resumes = (op.value & coroscope::trace::spawn_resumption) != 0;
+        posted.only_resumes = (op.value & coroscope::trace::spawn_only_resumes) != 0;
         posted.posted_ns = op.time_ns;
         posted.poster = op.other;
         posted.thread = op.thread;
