@@ -3,8 +3,9 @@
 // One Asio operation: a post that a coroutine awaits. Built twice: with handler tracking (the
 // subject, recording) and without it (the floor, which reads the clock twice per operation).
 //
-// For each line of its input it does one burst and prints nanoseconds per operation, and the rate of additions around it;
-// at the end of the input it prints how many records were lost. So two of these programs can take turns.
+// For each line of its input it runs one burst and prints nanoseconds per operation and the rate of
+// additions around the burst. At the end of the input it prints the number of lost records. The
+// caller can therefore alternate the bursts of the two programs.
 
 #include <algorithm>
 #include <chrono>
@@ -46,7 +47,7 @@ asio::awaitable<void> post_often(asio::io_context& context) {
 
 struct burst_figure {
     double ns;    ///< per operation
-    double rate;  ///< additions per tick, the slower of before and behind
+    double rate;  ///< additions per tick: the lower rate of those before and after the burst
 };
 
 double burst_ns(asio::io_context& context) {

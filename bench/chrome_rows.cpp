@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@ namespace {
 constexpr std::uint64_t operations = 200'000;
 constexpr std::uint64_t events_per_operation = 4;
 
-/// Kineto's events around an operation: it, the call that launches its kernel, the kernel, an arrow.
+/// Kineto's events around an operation: the operation, the call that launches its kernel, the
+/// kernel, and an arrow.
 void write_operation(std::FILE* file, std::uint64_t number) {
     const auto id = static_cast<unsigned long long>(number);
     const unsigned long long begin = 1'419'247'332'972 + id * 40;
@@ -43,7 +45,7 @@ void write_operation(std::FILE* file, std::uint64_t number) {
         id % 1000, id, id, id, begin + 5);
 }
 
-/// A trace in a file that is gone with it.
+/// A trace in a temporary file. The destructor removes the file.
 class chrome_file {
 public:
     chrome_file() {
@@ -70,7 +72,7 @@ private:
     double size_ = 0;
 };
 
-/// Events of the table; 0 where the trace could not be loaded.
+/// Returns the number of events in the table; 0 if the trace could not be loaded.
 std::uint64_t load_and_sum(const chrome_file& file) {
     namespace analysis = coroscope::analysis;
     const auto loaded = analysis::load_events(file.path());
@@ -85,6 +87,32 @@ const char* note(std::uint64_t counted) {
     return counted == intervals ? "" : "not every event was counted";
 }
 
+// The floor: visits each field of each event. Returns the bytes of their names and values; 0: the
+// text is not such a trace.
+std::uint64_t look_at_fields(const simdjson::padded_string& text) {
+    namespace ondemand = simdjson::ondemand;
+    ondemand::parser parser;
+    ondemand::document document;
+    ondemand::array events;
+    if (parser.iterate(text).get(document) != simdjson::SUCCESS ||
+        document["traceEvents"].get_array().get(events) != simdjson::SUCCESS)
+        return 0;
+    std::uint64_t bytes = 0;
+    for (auto each : events) {
+        ondemand::object event;
+        if (each.get_object().get(event) != simdjson::SUCCESS) return 0;
+        for (auto field : event) {
+            std::string_view name;
+            ondemand::value value;
+            if (field.unescaped_key().get(name) != simdjson::SUCCESS ||
+                field.value().get(value) != simdjson::SUCCESS)
+                return 0;
+            bytes += name.size() + value.raw_json_token().size();
+        }
+    }
+    return bytes;
+}
+
 once_result load_chrome() {
     const chrome_file file;
     std::uint64_t counted = 0;
@@ -93,10 +121,7 @@ once_result load_chrome() {
     simdjson::padded_string text;
     if (simdjson::padded_string::load(file.path()).get(text) != simdjson::SUCCESS)
         return {0, {}, "there is no file"};
-    const double floor = rate(bytes, [&] {
-        simdjson::dom::parser parser;
-        keep(parser.parse(text).error());
-    });
+    const double floor = rate(bytes, [&] { keep(look_at_fields(text)); });
     return {value, floor, note(counted)};
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows that the compiler decides: what including and using the headers costs."""
+"""The rows that the compiler decides: the costs of including and using the headers."""
 
 import os
 import pathlib
@@ -21,11 +21,11 @@ UNCACHED = dict(os.environ, CCACHE_DISABLE="1")  # CXX may be "ccache g++", whic
 INCLUDE_ROUNDS = 9
 COMPILE_ROUNDS = 3
 FUNCTIONS = 1000
-COUNTED_FUNCTIONS = (5, 25)  # by callgrind, under which a compiler takes fifty times as long
+COUNTED_FUNCTIONS = (5, 25)  # few, because under callgrind a compiler takes fifty times as long
 
 
 def compile_ms(source, *options):
-    """Processor milliseconds of one compilation: other programs' load does not count."""
+    """Milliseconds of processor time of one compilation, so that the load of other programs does not count."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([*CXX, *object_code.FLAGS, *options, source], check=True, env=UNCACHED)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -33,7 +33,8 @@ def compile_ms(source, *options):
 
 
 def medians(rounds, *measurements):
-    """Each measurement's median; they take turns, so that all see the same machine."""
+    """The median of each measurement. The measurements take turns, so that all of them run under the same
+    conditions."""
     taken = [[measurement() for measurement in measurements] for _ in range(rounds)]
     return [statistics.median(column) for column in zip(*taken)]
 
@@ -86,7 +87,7 @@ def compile_per_scope():
 
 
 def compiler_instructions(folder, scope):
-    """Of the compiler, per function."""
+    """Instructions of the compiler per function."""
     totals = []
     for count in COUNTED_FUNCTIONS:
         source = write(folder, "counted.cpp", functions(scope, count))
@@ -105,7 +106,8 @@ def compiler_instructions_per_scope():
 
 
 def bytes_per_scope(compiler, count):
-    """(code, unwind tables, data) that a scope adds to a function, of `count` of them; its label is among the data."""
+    """The bytes of (code, unwind tables, data) that a scope adds to a function, measured with `count` functions. The
+    data includes the scope's label."""
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = (object_code.sections(object_code.compile_object(compiler, source, output, "-O2"))
                        for source, output in with_and_without(folder, count))

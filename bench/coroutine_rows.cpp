@@ -37,6 +37,9 @@ std::vector<row> task_rows() {
         {"task.lazy.recording.2", lazy_tasks<false>, reads.lazy_tasks, plain.lazy_tasks,
          session_trace::open, 2},
         {"task.lazy.inactive", lazy_tasks<false>, plain.lazy_tasks, plain.lazy_tasks},
+        {"task.foreign.recording", foreign_tasks<false>, reads.foreign_tasks, plain.foreign_tasks,
+         session_trace::open},
+        {"task.foreign.inactive", foreign_tasks<false>, plain.foreign_tasks, plain.foreign_tasks},
     };
 }
 

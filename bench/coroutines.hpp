@@ -2,8 +2,9 @@
 #pragma once
 
 // The coroutines of the await and task rows. One source, compiled twice: with the profiler
-// (COROSCOPE_ENABLED=1, the subjects) and without it (0, the floors), each in a namespace of its own.
-// A floor reads the clock at each moment that has to be told apart (`Reads`); a plain run never does.
+// (COROSCOPE_ENABLED=1, the subjects) and without it (0, the floors), each in a namespace of its
+// own. A floor reads the clock at each moment that must be distinguished (`Reads`); a plain run
+// never does.
 
 #include <array>
 #include <coroutine>
@@ -53,7 +54,7 @@ private:
     ready_queue* queue_;
 };
 
-/// Runs from its call on and destroys itself at its end.
+/// A coroutine that starts at its call and destroys itself at its end.
 struct detached {
     struct promise {
         detached get_return_object() noexcept { return {}; }
@@ -70,7 +71,7 @@ detached step(ready_queue& queue, std::uint64_t times) {
     for (std::uint64_t each = 0; each < times; ++each) co_await yield_to<Reads>(queue);
 }
 
-/// Suspends and resumes, in turn over a few coroutines.
+/// Measures suspensions and resumptions of a few coroutines, which take turns.
 template <bool Reads>
 std::uint64_t steps(std::uint64_t operations) {
     constexpr unsigned coroutines = 4;
@@ -91,7 +92,7 @@ inline std::uint64_t run(coroscope::task<std::uint64_t> work) {
     return result;
 }
 
-// ---- the same where one coroutine hands over to the other -----------------------------------
+// ---- a step with a hand-over from one coroutine to another ----------------------------------
 
 template <bool Reads>
 coroscope::task<std::uint64_t> child(std::uint64_t value) {
@@ -158,6 +159,103 @@ coroscope::task<std::uint64_t> await_new(std::uint64_t times) {
 template <bool Reads>
 std::uint64_t lazy_tasks(std::uint64_t operations) {
     return run(await_new<Reads>(operations));
+}
+
+// ---- a task's life, of a lazy type without support for the profiler
+// ------------------------------
+
+class foreign_task {
+public:
+    class promise_type {
+    public:
+        foreign_task get_return_object() noexcept {
+            return foreign_task(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        auto final_suspend() const noexcept { return to_awaiter(); }
+        void return_value(std::uint64_t value) noexcept { value_ = value; }
+        void unhandled_exception() const noexcept { std::terminate(); }
+
+    private:
+        friend foreign_task;
+        struct to_awaiter {
+            bool await_ready() const noexcept { return false; }
+            std::coroutine_handle<>
+            await_suspend(std::coroutine_handle<promise_type> ended) const noexcept {
+                return ended.promise().awaiter_;
+            }
+            void await_resume() const noexcept {}
+        };
+
+        std::coroutine_handle<> awaiter_;
+        std::uint64_t value_ = 0;
+    };
+
+    foreign_task(foreign_task&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    foreign_task& operator=(foreign_task&&) = delete;
+    ~foreign_task() {
+        if (frame_) frame_.destroy();
+    }
+
+    auto operator co_await() const noexcept {
+        struct awaiter {
+            std::coroutine_handle<promise_type> frame;
+            bool await_ready() const noexcept { return false; }
+            std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiter) const noexcept {
+                frame.promise().awaiter_ = waiter;
+                return frame;
+            }
+            std::uint64_t await_resume() const noexcept { return frame.promise().value_; }
+        };
+        return awaiter{frame_};
+    }
+
+private:
+    explicit foreign_task(std::coroutine_handle<promise_type> frame) noexcept : frame_(frame) {}
+
+    std::coroutine_handle<promise_type> frame_;
+};
+
+}  // namespace COROSCOPE_ABI
+}  // namespace bench
+
+COROSCOPE_INSTRUMENT_COROUTINE(bench::foreign_task);
+
+namespace bench {
+inline namespace COROSCOPE_ABI {
+
+template <bool Reads>
+foreign_task foreign_child(std::uint64_t value) {
+    moment<Reads>();
+    std::uint64_t result = value + 1;
+    clobber();
+    moment<Reads>();
+    co_return result;
+}
+
+template <bool Reads>
+foreign_task await_new_foreign(std::uint64_t times) {
+    const std::uint64_t start = counter_ticks();
+    for (std::uint64_t each = 0; each < times; ++each) {
+        moment<Reads>();
+        const foreign_task made = foreign_child<Reads>(each);
+        moment<Reads>();
+        keep(co_await made);
+        moment<Reads>();
+    }
+    co_return counter_ticks() - start;
+}
+
+inline detached run_foreign_into(std::uint64_t& result, foreign_task work) {
+    result = co_await work;
+}
+
+/// Created, awaited, destroyed.
+template <bool Reads>
+std::uint64_t foreign_tasks(std::uint64_t operations) {
+    std::uint64_t result = 0;
+    run_foreign_into(result, await_new_foreign<Reads>(operations));
+    return result;
 }
 
 }  // namespace COROSCOPE_ABI

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asio's and Beast's own example servers under load: what tracking and recording add to a request, in
-processor time of the server with all its threads, the session's helper among them. Each was built with
-and without tracking; the two take turns, and each turn has its ratio."""
+"""Asio's and Beast's own example servers under load: the processor time that tracking and recording add to a request,
+of all threads of the server, the session's helper included. Each server was built with and without tracking; the two
+take turns, and each turn has its ratio."""
 
 import os
 import pathlib
@@ -47,7 +47,7 @@ def wait_for(port):
 
 
 def processor_ns(program, load, example, folder, trace=None):
-    """Nanoseconds of processor time per request; a server of no requests is taken off."""
+    """Nanoseconds of processor time per request; the time of a server without requests is subtracted."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("COROSCOPE_")}
     if trace is not None:
@@ -75,7 +75,7 @@ def lost_records(command, trace):
 
 
 def middle_pair(pairs):
-    """The one whose ratio is the median: its figures belong together."""
+    """The turn with the median ratio. A row shows the figures of one turn, because they belong together."""
     by_ratio = sorted(pairs, key=lambda pair: pair["value"] / pair["floor"])
     return by_ratio[len(by_ratio) // 2]
 

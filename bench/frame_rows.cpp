@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What instrumentation adds to a coroutine's frame: the sizes that operator new is asked for.
+// The size that instrumentation adds to a coroutine's frame, measured through operator new.
 
 #include <coroutine>
 #include <cstddef>
@@ -53,7 +53,7 @@ double frame_size(Coroutine coroutine) {
 
 constexpr double repeated = 4;
 
-// Out of line: clang leaves a frame away whose end it sees.
+// Not inlined: clang omits a frame if it sees the frame's end.
 template <class Coroutine>
 [[gnu::noinline]] Coroutine empty() {
     co_return;

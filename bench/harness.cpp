@@ -23,7 +23,7 @@ constexpr auto settling_time = 20ms;
 
 using pairs = std::vector<burst_pair>;
 
-// Threads leave it together. Spins, so that none of them has to be woken.
+// A barrier. Threads spin in it, so that all leave it together and none must be woken.
 class start_line {
 public:
     explicit start_line(unsigned threads) : threads_(threads) {}
@@ -77,7 +77,8 @@ double per_operation(burst run, const row& what) {
     return static_cast<double>(run(what.operations)) / static_cast<double>(what.operations);
 }
 
-// All threads probe at once, as they run the bursts: where two processors are threads of one core, it shows.
+// All threads probe at the same time, as they run the bursts, to detect that their processors share
+// a core.
 double probe(start_line& line) {
     line.wait();
     return additions_per_tick();
@@ -123,7 +124,8 @@ void run_threads(const row& what, std::vector<pairs>& results) {
     for (std::thread& thread : threads) thread.join();
 }
 
-// Of a full trace not one more record finds room, as the helper's next turn says.
+// Records until the trace is full, that is until all records of a burst are lost. The pauses give
+// the helper its turns.
 void fill(const row& what, const coroscope::profile& session) {
     std::uint64_t lost = 0;
     std::uint64_t before = 0;
@@ -140,6 +142,7 @@ void start_session(const row& what, std::optional<coroscope::profile>& session) 
     if (what.session == session_trace::none) return;
     coroscope::profile_options options{.all_threads = true};
     if (what.session == session_trace::full) options.limit_bytes = small_trace;
+    options.open_scopes = what.session == session_trace::naming;
     session.emplace(options);
     if (what.session == session_trace::full) fill(what, *session);
 }
@@ -170,7 +173,7 @@ figure measure(const row& what) {
     }
     if (session) {
         session->stop();
-        if (what.session == session_trace::open)
+        if (what.session != session_trace::full)
             result.lost_records = session->status().lost_records;
     }
     return result;
@@ -180,7 +183,7 @@ void count_instructions(const row& what, bool plain, std::uint64_t operations) {
     std::optional<coroscope::profile> session;
     start_session(what, session);
     const burst run = plain ? what.plain : what.subject;
-    run(operations / 8);  // sites are registered, the first chunk is taken
+    run(operations / 8);  // registers sites and takes the first chunk
     std::this_thread::sleep_for(settling_time);
     counted(run, operations);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What bench_hot measures.
+// The rows of bench_hot.
 
 #include "harness.hpp"
 
@@ -8,7 +8,7 @@ namespace bench {
 
 std::vector<row> rows() {
     std::vector<row> all = scope_rows();
-    for (const auto& more : {await_rows(), task_rows()})
+    for (const auto& more : {site_rows(), await_rows(), task_rows()})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }

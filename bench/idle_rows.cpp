@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a session costs a process that does nothing: its helper thread looks after the trace from time to time.
-
-#include <cstdlib>
-#include <string>
+// The cost of a session in an idle process: its helper thread checks the trace from time to time.
 
 #include <time.h>
-#include <unistd.h>
 
 #include <coroscope/coroscope.hpp>
 
 #include "harness.hpp"
 #include "once.hpp"
+#include "trace_path.hpp"
 #include "whole_traces.hpp"
 
 namespace bench {
@@ -20,32 +17,8 @@ namespace {
 constexpr timespec settling{0, 300'000'000};  // sleeps grow from turn to turn
 constexpr timespec watched{2, 0};
 
-/// A folder that is gone with what is in it: a trace is a new file.
-class trace_path {
-public:
-    trace_path() {
-        const char* where = std::getenv("TMPDIR");
-        folder_ = std::string(where != nullptr ? where : "/tmp") + "/coroscope-bench-XXXXXX";
-        made_ = mkdtemp(folder_.data()) != nullptr;
-        file_ = folder_ + "/trace.cst";
-    }
-    ~trace_path() {
-        unlink(file_.c_str());
-        rmdir(folder_.c_str());
-    }
-    trace_path(const trace_path&) = delete;
-    trace_path& operator=(const trace_path&) = delete;
-
-    [[nodiscard]] bool made() const { return made_; }
-    [[nodiscard]] const char* file() const { return file_.c_str(); }
-
-private:
-    std::string folder_;
-    std::string file_;
-    bool made_ = false;
-};
-
-// Milliseconds of processor time per second of a session that has recorded so many scopes, and does nothing more.
+// Returns milliseconds of processor time per second, for a session that has recorded `scopes`
+// scopes and is idle.
 once_result idle_after(std::uint64_t scopes, std::uint64_t limit_bytes) {
     const trace_path place;
     if (!place.made()) return {0, {}, "no folder for a trace"};

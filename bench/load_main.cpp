@@ -54,7 +54,7 @@ std::size_t receive(int connection) {
     return static_cast<std::size_t>(got);
 }
 
-// The bytes of an answer whose header says how long its body is.
+// The size of an answer whose header contains the length of its body.
 std::size_t bytes_of_answer(int port, std::string_view request) {
     const int connection = connect_to(port);
     send_all(connection, request);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records LTTng's user-space tracepoints while a row is measured, and tells what was discarded."""
+"""Records LTTng's user-space tracepoints while a row is measured, and reports discarded events."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ def lttng(*words, check=True):
 
 @contextlib.contextmanager
 def daemon():
-    """The session daemon that is there, or one that ends with the block."""
+    """The running session daemon, or a new one that ends with the block."""
     if lttng("list", check=False).returncode == 0:
         yield
         return
@@ -46,14 +46,14 @@ def daemon():
 
 class Recording:
     def discarded(self):
-        """Events that found no room."""
+        """The number of events that LTTng discarded."""
         listed = lttng("--mi=xml", "list", SESSION).stdout
         return sum(int(count) for count in re.findall(r"<discarded_events>(\d+)<", listed))
 
 
 @contextlib.contextmanager
 def recording():
-    """Every tracepoint of the provider `bench` is recorded until the end of the block."""
+    """Records every tracepoint of the provider `bench` until the end of the block."""
     with daemon(), tempfile.TemporaryDirectory() as folder:
         lttng("create", SESSION, f"--output={folder}")
         try:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of what was not built, or of what is not installed: they stay in the table and say what they need."""
+"""Rows of programs that were not built, or of parts that are not installed: they stay in the table and name their
+needs."""
 
 import functools
 

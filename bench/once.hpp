@@ -26,8 +26,11 @@ struct once_row {
 std::vector<once_row> frame_rows();
 std::vector<once_row> recorded_rows();
 std::vector<once_row> idle_rows();
+std::vector<once_row> process_rows();
+std::vector<once_row> switch_rows();
 std::vector<once_row> analysis_rows();
 std::vector<once_row> chrome_rows();
 std::vector<once_row> pack_rows();
+std::vector<once_row> task_load_rows();
 
 }  // namespace bench

@@ -11,8 +11,9 @@ namespace {
 
 std::vector<bench::once_row> all_rows() {
     std::vector<bench::once_row> rows = bench::frame_rows();
-    for (const auto& more : {bench::recorded_rows(), bench::idle_rows(), bench::analysis_rows(),
-                             bench::chrome_rows(), bench::pack_rows()})
+    for (const auto& more : {bench::recorded_rows(), bench::process_rows(), bench::idle_rows(),
+                             bench::switch_rows(), bench::analysis_rows(), bench::chrome_rows(),
+                             bench::pack_rows(), bench::task_load_rows()})
         rows.insert(rows.end(), more.begin(), more.end());
     return rows;
 }

@@ -5,7 +5,7 @@ import subprocess
 
 import missing
 from pairs import Pair, chooser
-from timed_rows import run_json, void_if_lost
+from timed_rows import listed, run_json, void_if_lost
 
 TURNS = 31
 
@@ -16,11 +16,11 @@ def measure(program, name):
     value, floor = result["value"], result["floor"]
     return {"name": name, "value": value, "unit": result["unit"], "floor": floor,
             "ratio": round(value / floor, 3) if floor else None, "instructions": None,
-            "whole": round(value), "note": result["note"] or None}
+            "note": result["note"] or None}
 
 
 class Bursts:
-    """A program that does one burst when it is told to."""
+    """A program that does one burst on request."""
 
     def __init__(self, program, **options):
         self.running = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -32,12 +32,12 @@ class Bursts:
         return tuple(float(word) for word in self.running.stdout.readline().split())
 
     def end(self):
-        """How many records it lost."""
+        """The number of records that it lost."""
         return int(self.running.communicate()[0])
 
 
 def measure_pair(name, subject, beside, **options):
-    """Two programs that take turns, burst by burst: what slows the machine for a while slows both."""
+    """Runs two programs that take turns, burst by burst, so that a disturbance of the machine slows both."""
     def run():
         programs = Bursts(beside, **options), Bursts(subject, **options)
         turns = [[program.next_burst() for program in programs] for _ in range(TURNS)]
@@ -54,6 +54,5 @@ def rows(folder):
     yield missing.row("asio.recording", None if tracked.exists() and plain.exists() else missing.ASIO,
                       lambda: measure_pair("asio.recording", str(tracked), str(plain)))
     program = str(folder / "bench_once")
-    listed = subprocess.run([program, "--list"], check=True, stdout=subprocess.PIPE, text=True)
-    for name in listed.stdout.split():
+    for name in listed(program):
         yield name, lambda name=name: measure(program, name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Packed traces: how small they are, and how fast they are written and read. Rates are of unpacked bytes.
+// Packed traces: their size, and the rates of packing and unpacking. Rates are of unpacked bytes.
 
 #include <string>
 #include <string_view>
@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint64_t scopes = 1'000'000;
 
-// Work takes each time another while: what a loop without work records repeats itself, and is packed into nothing.
+// The duration of the work varies. Without work, all records of the loop would have nearly the same
+// words, and packing would shrink them to almost nothing.
 std::uint64_t work(std::uint64_t random) {
     random ^= random << 13;
     random ^= random >> 7;
@@ -27,7 +28,7 @@ std::uint64_t work(std::uint64_t random) {
     return random;
 }
 
-// Four of its scopes in a fifth.
+// Records five scopes: "request" encloses one "parse" and three "row".
 std::uint64_t request(std::uint64_t random) {
     COROSCOPE("request");
     {

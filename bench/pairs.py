@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bursts in pairs, subject beside floor, and which of them count: those around which the processor added numbers as
-fast as ever. Elsewhere its core did somebody else's work, too, which hits the subject's instructions and hardly a floor
-that waits for the clock. The choice looks at neither of the two."""
+"""Bursts in pairs, subject beside floor, and the choice of pairs that count: those around which the processor added
+numbers at its full rate. In other pairs the core did other work, too, which affects the subject's instructions, but
+hardly a floor that waits for the clock. The choice depends on neither of the two figures."""
 
 import collections
 import statistics
 
-FEWEST_RUNS = 5      # processes, because what a process's memory happens to lie like differs
+FEWEST_RUNS = 5      # several processes, because each has another memory layout
 MOST_RUNS = 40
-ENOUGH = 100         # undisturbed pairs, after which no more runs are made
-FEWEST = 25          # with fewer of them the row says that the core was shared
+ENOUGH = 100         # number of undisturbed pairs after which no more runs are made
+FEWEST = 25          # with fewer undisturbed pairs the row notes that the core was shared
 UNDISTURBED = 0.96   # of the best rate
 
 Pair = collections.namedtuple("Pair", "value floor rate")
 
 
 class Chooser:
-    """Knows the best rate of additions that any pair had yet."""
+    """Keeps the best rate of additions that any pair has had."""
 
     def __init__(self):
         self.best_rate = 0.0
@@ -26,7 +26,8 @@ class Chooser:
         return [pair for pair in pairs if pair.rate >= UNDISTURBED * self.best_rate]
 
     def collect(self, run):
-        """The pairs of as many runs as it takes, and how many records they lost. `run` gives both of one run."""
+        """The pairs of as many runs as are needed, and the number of records that these lost. `run` returns both for
+        one run."""
         pairs, lost = [], 0
         for number in range(1, MOST_RUNS + 1):
             taken, dropped = run()
@@ -37,7 +38,8 @@ class Chooser:
         return pairs, lost
 
     def row(self, name, pairs):
-        """The medians of the undisturbed pairs; of all pairs, and it says so, where they are too few."""
+        """The row of the undisturbed pairs' medians. If there are too few of these, the row has the medians of all
+        pairs, and a note."""
         counted = self.undisturbed(pairs)
         shared = len(counted) < FEWEST
         if shared:
@@ -52,5 +54,5 @@ class Chooser:
         return row
 
 
-# All rows of one run of the benchmarks are of one machine.
+# One object for all rows, because one run of the benchmarks is on one machine.
 chooser = Chooser()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Peers on the loop that our scopes are measured on, the floor being ours: the ratio is how much more the
-peer costs. A peer that was not built is named with what it needs."""
+"""Peers on the loop of our scope rows, with our scope as the floor: the ratio is the peer's cost per cost of ours. A
+peer that was not built is listed with its needs."""
 
 import contextlib
 import subprocess
@@ -31,7 +31,7 @@ ASIO = Peer("asio_tracking", missing.ASIO, "peer.asio_tracking")
 
 
 def measure_lttng(program, name):
-    """Under a session of LTTng's, which no other row's program must see."""
+    """Measures under a session of LTTng. Programs of other rows must not run under it."""
     if not lttng_session.available():
         return not_measured(name, "lttng and lttng-sessiond (lttng-tools)")
     with contextlib.ExitStack() as block:

@@ -12,9 +12,10 @@ struct coroutine_bursts {
     burst hand_overs;
     burst eager_tasks;
     burst lazy_tasks;
+    burst foreign_tasks;
 };
 
-extern const coroutine_bursts plain_coroutines;    ///< nothing more
+extern const coroutine_bursts plain_coroutines;    ///< without clock reads
 extern const coroutine_bursts reading_coroutines;  ///< a clock read at each moment of the subject
 
 }  // namespace bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What recording leaves: bytes per scope, and scopes per second without a pause.
+// The results of recording: bytes per scope, and scopes per second without a pause.
 
 #include <algorithm>
 #include <array>
@@ -52,7 +52,7 @@ detached record_in_frame(std::uint64_t count) {
 
 void record_from_frame(std::uint64_t count) { record_in_frame(count); }
 
-// Of the chunks as they are, headers and unused ends included.
+// Counts whole chunks, including their headers and unused ends.
 once_result bytes_per_scope(void (*record)(std::uint64_t)) {
     coroscope::profile session{{.all_threads = true, .policy = coroscope::overflow::wait}};
     record(recorded_scopes);
@@ -70,7 +70,7 @@ once_result bytes_per_scope(void (*record)(std::uint64_t)) {
 once_result bytes_on_stack() { return bytes_per_scope(record_scopes); }
 once_result bytes_in_frame() { return bytes_per_scope(record_from_frame); }
 
-// Of this thread's processor time, so that other programs' load does not count.
+// Uses this thread's processor time, so that the load of other programs does not count.
 template <class Work>
 double millions_per_second(std::uint64_t count, Work&& work) {
     const auto seconds = [] {
@@ -91,12 +91,12 @@ void read_twice(std::uint64_t count) {
 }
 
 struct kept_rate {
-    double millions_per_second = 0;  ///< what was dropped is no throughput
-    double dropped = 0;              ///< the share of it
+    double millions_per_second = 0;  ///< dropped scopes are not throughput
+    double dropped = 0;              ///< their share
 };
 
-// That many threads do nothing else, each for a quarter of a gigabyte. Each thread's rate is that of its own
-// processor time, so that one that waits for a processor is no slower for it.
+// `threads` threads do nothing else, each for a quarter of a gigabyte. Each thread's rate is that
+// of its own processor time, so a thread that waits for a processor does not appear slower.
 kept_rate record_on(unsigned threads) {
     constexpr std::uint64_t count = 16 * recorded_scopes;
     std::vector<double> rates(threads);

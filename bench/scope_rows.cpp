@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-// Somebody's function: the compiler knows nothing of it.
+// A function that the compiler must not analyse when it compiles the callers.
 #ifdef __clang__
 [[gnu::noinline]]
 #else
@@ -75,6 +75,8 @@ std::vector<row> scope_rows() {
         {"observer.sampled", observed_rarely, empty_loop, empty_loop},
         {"scope.recording.1", scope_around_nothing, two_reads, empty_loop, session_trace::open},
         {"scope.recording.2", scope_around_nothing, two_reads, empty_loop, session_trace::open, 2},
+        {"scope.open.recording", scope_around_nothing, two_reads, empty_loop,
+         session_trace::naming},
         {"scope.dropped.1", scope_around_nothing, two_reads, empty_loop, session_trace::full},
         {"scope.dropped.2", scope_around_nothing, two_reads, empty_loop, session_trace::full, 2},
     };

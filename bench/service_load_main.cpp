@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The load client of examples/http_service as a program of its own, which knows nothing of the profiler.
-//
-//     bench_service_load PORT REQUESTS CONNECTIONS
+// The load client of examples/http_service as a program of its own, without the profiler.
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints rows: as text, as a Markdown table, as JSON."""
+"""Prints rows as text, as a Markdown table, or as JSON."""
 
 import json
 

@@ -22,7 +22,7 @@ def run_json(*command, **options):
 
 
 def void_if_lost(row, lost):
-    """A session that drops records is measured while it does less than it should."""
+    """Marks a row whose session dropped records as void: the session did less than it should."""
     if lost:
         row["note"] = f"dropped {lost} records: does not count"
         row["void"] = True
@@ -40,7 +40,7 @@ def count(program, name, which):
 
 
 def instructions(program, name):
-    """Per operation, those of the same program without the profiler taken off."""
+    """Instructions per operation, minus those of the same program without the profiler."""
     if not COUNTED.match(name) or not callgrind.is_there():
         return None
     return round(count(program, name, "subject") - count(program, name, "plain"), 1)
@@ -57,9 +57,15 @@ def measure(program, name):
     return void_if_lost(row, lost)
 
 
+def listed(program):
+    """The rows of the program. There are none if ./dev bench did not need to build it."""
+    if not pathlib.Path(program).exists():
+        return []
+    return subprocess.run([program, "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+
+
 def rows(folder):
     """(name, how to measure it) of every row that bench_hot knows."""
     program = str(folder / "bench_hot")
-    listed = subprocess.run([program, "--list"], check=True, stdout=subprocess.PIPE, text=True)
-    for name in listed.stdout.split():
+    for name in listed(program):
         yield name, lambda name=name: measure(program, name)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the rows about whole traces share. Rates are of processor time of all threads together.
+// The common part of the rows about whole traces. Rates are of processor time of all threads
+// together.
 
 #include <algorithm>
 #include <array>
@@ -14,9 +15,12 @@ namespace bench {
 /// A trace of that many scopes on three levels, as services nest them.
 coroscope::trace::buffer trace_of(std::uint64_t scopes);
 
+/// The floor of loading: verifies the trace's chunks and reads every record once.
+std::uint64_t look_at(const coroscope::trace::buffer& bytes);
+
 double processor_seconds();
 
-/// Millions of what is counted per second, the median of three.
+/// Returns millions of items per second, the median of three runs.
 template <class Work>
 double rate(std::uint64_t count, Work&& work) {
     std::array<double, 3> seconds{};

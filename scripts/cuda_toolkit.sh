@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints the folder of the CUDA toolkit: the one rule of the build and of ./dev. It is that of CUDA_HOME, else of
-# CUDA_PATH, else that of the nvcc on the PATH, else /usr/local/cuda. Whether anything is there is for the caller to see.
+# Prints the folder of the CUDA toolkit, for the build and for ./dev: CUDA_HOME, else CUDA_PATH,
+# else the folder of the nvcc on the PATH, else /usr/local/cuda. The caller must check that the
+# folder exists.
 set -eu
 
-# Headers tell a toolkit's nvcc from a wrapper of it; a link leads to its own.
+# A toolkit's nvcc has headers beside it, a wrapper has none. A link leads to its own toolkit.
 toolkit_on_path() {
     found=$(command -v nvcc) || return 1
     for nvcc in "$found" "$(readlink -f -- "$found")"; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a compiler made of a source: its disassembly, its sections. For benchmarks and tests."""
+"""The result of a compilation: disassembly and sections. For benchmarks and tests."""
 
 import pathlib
 import re
@@ -18,14 +18,15 @@ WAYS_OUT = {"COROSCOPE_ENABLED=0": "-DCOROSCOPE_ENABLED=0", **SWITCHED_OUT}
 
 FLAGS = ["-std=c++20", f"-I{ROOT / 'include'}"]
 
-# Names that a compiler counts up: those of local lambdas and of its own labels. Both count what was compiled out.
+# Names with a number of the compiler: those of local lambdas and of its labels. They differ between the builds, because
+# the compiler also counts code that was compiled out.
 COUNTED_NAMES = re.compile(r"(?<=Ul)(\w*?)E\d*_|\$_\d+|\.L[.\w]*")
 
-# The symbol that objdump takes to be next to an address: any one where a relocation is still to come, whose line names
-# the right one.
+# objdump prints the nearest symbol for an address. If a relocation is still to come, this is any symbol, and the line
+# of the relocation has the right one.
 NEIGHBOUR = re.compile(r" <[^>]*>$")
 
-# A compiler's notes on itself are no part of what it made.
+# Sections with a compiler's notes on itself are left out.
 SECTION = re.compile(r"^(\.\S+)\s+(\d+)", re.MULTILINE)
 NO_CODE = (".comment", ".note")
 
@@ -37,19 +38,20 @@ def compile_object(compiler, source, output, *options):
 
 
 def disassembly(compiled):
-    """Its lines, relocations among them, without the names that a compiler counts up and those of neighbours."""
+    """The lines of the disassembly with relocations, without names that a compiler numbers and without nearest
+    symbols."""
     listed = subprocess.run(["objdump", "--disassemble", "--reloc", "--no-show-raw-insn", str(compiled)],
                             check=True, stdout=subprocess.PIPE, text=True)
     return [COUNTED_NAMES.sub("counted", NEIGHBOUR.sub("", line)) for line in listed.stdout.splitlines()[3:]]
 
 
 def differing_lines(ours, plain):
-    """How many lines of two disassemblies differ, place by place."""
+    """The number of lines at which two disassemblies differ."""
     return sum(a != b for a, b in zip(ours, plain)) + abs(len(ours) - len(plain))
 
 
 def sections(compiled):
-    """The bytes of each section, those of one function each (.text.name) added up."""
+    """The bytes of each section. Sections of one function each (.text.name) are added up."""
     listed = subprocess.run(["size", "-A", str(compiled)], check=True, stdout=subprocess.PIPE, text=True)
     sizes = {}
     for name, size in SECTION.findall(listed.stdout):

@@ -16,7 +16,7 @@ def _from_git():
 
 
 def _from_disk():
-    """Where git can't answer, as in a source archive: everything but what builds leave behind."""
+    """The files if git can't answer, as in a source archive: all except the results of builds."""
     for folder, subfolders, names in os.walk(ROOT):
         at_root = pathlib.Path(folder) == ROOT
         subfolders[:] = [name for name in subfolders
@@ -27,7 +27,7 @@ def _from_disk():
 
 
 def files():
-    """Every file of the project, sorted; new ones count before they are committed."""
+    """Every file of the project, sorted. New files are included before they are committed."""
     try:
         found = _from_git()
     except (OSError, subprocess.CalledProcessError):

@@ -20,18 +20,21 @@ namespace {
 
 constexpr std::array forwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/// The signal handler's view of the child; 0 while there is none.
+/// The child's process id for the signal handler; 0 if there is no child.
 std::atomic<pid_t> child{0};
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
-/// Whether we lead the session: then the kernel tells us alone that its terminal hung up.
+/// Whether this process leads its session. Then the kernel sends the terminal's hang-up only to
+/// this process.
 std::atomic<bool> leads_session{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-/// What whoever started us had set; the default where nobody asked us to ignore it.
+/// The inherited action of SIGPIPE. It is the default action until ignore_broken_pipes() was
+/// called.
 struct sigaction broken_pipe_before{};
 
-/// What a terminal's keys send goes to the whole foreground group, so the child has it already.
+/// Returns whether the child got the signal, too: signals from a terminal's keys go to the whole
+/// foreground group.
 bool child_has(int signal, const siginfo_t& from) {
     const bool from_kernel = from.si_code > 0;
     return from_kernel && !(signal == SIGHUP && leads_session.load(std::memory_order_relaxed));
@@ -51,9 +54,9 @@ sigset_t forwarded_set() {
     return set;
 }
 
-/// Keeps the forwarded signals back until the child's id is known, then forwards them until the end
-/// of its life; one that came in between is delivered late, not lost. While it lives, the child's end is kept for us:
-/// where SIGCHLD is ignored, the system forgets the exit code.
+/// Blocks the forwarded signals until the child's id is known, then forwards them until the
+/// object's end; a signal in between is delivered late, not lost. For its lifetime SIGCHLD is not
+/// ignored: otherwise the system would discard the child's exit code.
 class forwarding {
 public:
     forwarding() {
@@ -79,8 +82,8 @@ public:
         child.store(to, std::memory_order_relaxed);
         struct sigaction action{};
         action.sa_sigaction = forward;
-        // No SA_RESTART: every wait below is tried again, and ThreadSanitizer, which keeps a signal
-        // for the moment between two calls, would hold it back as long as the program runs.
+        // SA_RESTART is not set, because every wait below is repeated. With it ThreadSanitizer,
+        // which delivers signals between two calls, would delay a signal until the program ends.
         action.sa_flags = SA_SIGINFO;
         sigemptyset(&action.sa_mask);
         for (std::size_t at = 0; at < forwarded.size(); ++at)
@@ -89,7 +92,8 @@ public:
         sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     }
 
-    /// In the child, before it becomes the program: signals are as whoever started us had set them.
+    /// Must be called in the child before it becomes the program. Restores the signal actions and
+    /// the mask that this process inherited.
     void give_back() const {
         sigaction(SIGPIPE, &broken_pipe_before, nullptr);
         sigaction(SIGCHLD, &child_ended_before_, nullptr);
@@ -110,10 +114,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     return pointers;
 }
 
-/// In the child: becomes the program, or says over the pipe why not.
+/// Must be called in the child. Becomes the program, or writes the errno to the pipe.
 [[noreturn]] void become(std::vector<std::string> program, std::vector<std::string> environment,
-                         const forwarding& signals, int failure_pipe) {
+                         const std::string& id_variable, const forwarding& signals,
+                         int failure_pipe) {
     signals.give_back();
+    environment.push_back(id_variable + "=" + std::to_string(::getpid()));
     for (char* variable : pointers_to(environment)) {
         if (variable != nullptr) ::putenv(variable);
     }
@@ -123,7 +129,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     ::_exit(127);
 }
 
-/// Waits for the end without reaping first: until then the id that signals go to cannot be reused.
+/// Waits for the child's end before reaping it. Until it is reaped, its process id, to which
+/// signals are sent, cannot be reused.
 child_result wait_for(pid_t id) {
     siginfo_t ended{};
     while (::waitid(P_PID, static_cast<id_t>(id), &ended, WEXITED | WNOWAIT) != 0 &&
@@ -134,10 +141,12 @@ child_result wait_for(pid_t id) {
     while (::waitpid(id, &status, 0) < 0) {
         if (errno != EINTR) return {.wait_error = errno};
     }
-    return {.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)};
+    if (!WIFSIGNALED(status)) return {.exit_code = WEXITSTATUS(status)};
+    return {.exit_code = 128 + WTERMSIG(status), .signal = WTERMSIG(status)};
 }
 
-/// 0, or why it is no program: a folder is none, and neither is what nobody may execute.
+/// Returns 0 if the file is a program. Else, for a folder or a file that may not be executed,
+/// returns the errno.
 int problem_with(const std::string& path) {
     struct stat what{};
     if (::stat(path.c_str(), &what) != 0) return errno;
@@ -171,12 +180,13 @@ program_place find_program(const std::string& name) {
 }
 
 child_result run_child(const std::vector<std::string>& program,
-                       const std::vector<std::string>& environment) {
+                       const std::vector<std::string>& environment,
+                       const std::string& id_variable) {
     int failure_pipe[2];
     if (::pipe2(failure_pipe, O_CLOEXEC) != 0) return {.start_error = errno};
     forwarding signals;
     const pid_t id = ::fork();
-    if (id == 0) become(program, environment, signals, failure_pipe[1]);
+    if (id == 0) become(program, environment, id_variable, signals, failure_pipe[1]);
     child_result result{.start_error = id < 0 ? errno : 0};
     ::close(failure_pipe[1]);
     if (id > 0) {

@@ -9,28 +9,32 @@
 namespace coroscope::tools {
 
 struct child_result {
-    int start_error = 0;  ///< errno where the program could not be started
-    int wait_error = 0;   ///< errno where nobody can say how it ended
-    int exit_code = 0;    ///< the program's; 128 + the signal that killed it
+    int start_error = 0;  ///< errno if the program could not be started
+    int wait_error = 0;   ///< errno if its end is unknown
+    int exit_code = 0;    ///< the program's, or 128 + the signal
+    int signal = 0;       ///< signal that killed it; 0: none
 };
 
-/// The file that a program's name stands for, or the errno with which it cannot be started.
+/// The file of a program, or the errno for which it cannot be started.
 struct program_place {
     std::string path;
     int error = 0;
 };
 
-/// Looks where execvp(3) does.
+/// Searches for the program like execvp(3).
 [[nodiscard]] program_place find_program(const std::string& name);
 
-/// Makes the end of a pipe's reader an error of write() instead of our end. What run_child starts has
-/// SIGPIPE as whoever started us had set it. Once, before there are threads.
+/// Ignores SIGPIPE, so that write() to a closed pipe fails and does not end this process. Children
+/// of run_child() get the inherited action of SIGPIPE. Must be called once, before there are
+/// threads.
 void ignore_broken_pipes();
 
-/// Runs `program` with `environment` ("NAME=value") added to ours. SIGINT, SIGTERM, SIGHUP and
-/// SIGQUIT that somebody sends us go on to it, and so does the SIGHUP of our session's terminal where we lead the session;
-/// what else a terminal sends reaches it anyway.
+/// Runs `program` with `environment` ("NAME=value") added to ours, and with its process id in
+/// `id_variable`. Forwards SIGINT, SIGTERM, SIGHUP and SIGQUIT that another process sends us, and
+/// the SIGHUP of the terminal if we lead its session. Other signals of a terminal reach the program
+/// anyway.
 [[nodiscard]] child_result run_child(const std::vector<std::string>& program,
-                                     const std::vector<std::string>& environment);
+                                     const std::vector<std::string>& environment,
+                                     const std::string& id_variable);
 
 }  // namespace coroscope::tools

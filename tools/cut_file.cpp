@@ -12,11 +12,12 @@
 namespace coroscope::tools {
 namespace {
 
-/// The signal handler's view of the message.
+/// The message for the signal handler.
 std::atomic<const std::string*> current{nullptr};
 static_assert(std::atomic<const std::string*>::is_always_lock_free);
 
-/// Only of an access behind a file's end; it comes again, and then ends us as it would have, for any other reason.
+/// Prints the message if the signal is due to an access beyond a file's end. For any other reason,
+/// the access is repeated and ends the process by the default action.
 void say_that_it_was_cut(int, siginfo_t* why, void*) {
     const std::string* const message = current.load(std::memory_order_relaxed);
     if (why->si_code == BUS_ADRERR && message != nullptr) {

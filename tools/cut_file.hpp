@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Files are mapped while they are read, which is several times faster than to copy them. Where somebody cuts a mapped
-// file, the system answers the next access behind its new end with SIGBUS.
+// The command maps the files that it reads. This is several times faster than copying them. If
+// another process cuts a mapped file, the next access beyond the new end raises SIGBUS.
 
 #include <string>
 
 namespace coroscope::tools {
 
-/// While it lives, that `file` was cut is an error like others: one line, and exit_failure. One at a time.
+/// While it lives, a cut of `file` ends the command with one line and exit_failure. Only one may
+/// live at a time.
 class cut_file_watch {
 public:
     explicit cut_file_watch(const std::string& file);
@@ -17,7 +18,7 @@ public:
     ~cut_file_watch();
 
 private:
-    std::string message_;  // what the signal's handler writes
+    std::string message_;  // the text that the signal's handler writes
 };
 
 }  // namespace coroscope::tools

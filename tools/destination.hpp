@@ -8,9 +8,9 @@
 
 namespace coroscope::tools {
 
-/// Where output goes: a file, or standard output for "-". A file is opened by the first write, so that what stood there
-/// stays where there is nothing to write. One that is not finished, or could not be written whole, is removed: half of it
-/// is of no use to anybody.
+/// The destination of output: a file, or standard output for "-". A file is opened by the first
+/// write, so that an old file stays if there is nothing to write. A file that is not finished or
+/// could not be written completely is removed, because a part of it is useless.
 class destination {
 public:
     explicit destination(const std::string& path);
@@ -20,10 +20,11 @@ public:
 
     bool write(std::string_view text);
 
-    /// Gives up what was written.
+    /// Removes the output.
     void discard();
 
-    /// Closes it; a file to which nothing was written is then empty. The errno of what went wrong, or 0.
+    /// Closes the destination and returns 0 or an errno. A file to which nothing was written
+    /// becomes empty.
     int finish();
 
     [[nodiscard]] int error() const noexcept { return error_; }
@@ -40,10 +41,11 @@ private:
     int error_ = 0;
 };
 
-/// Reports that it could not be written, and gives the exit code. That the reader of a pipe has left is no error.
+/// Reports that the destination could not be written, and returns the exit code. It is not an error
+/// if the reader of a pipe has left.
 int failed(const destination& to, int error);
 
-/// Whether both name one file.
+/// Returns whether both paths name the same file.
 [[nodiscard]] bool is_same_file(const std::string& one, const std::string& other);
 
 }  // namespace coroscope::tools

@@ -20,21 +20,24 @@ namespace {
 
 std::string system_text(int error) { return std::generic_category().message(error); }
 
-/// Empty where the open file is a trace that nobody writes, or what a session leaves that was killed at its very start.
+/// Returns an empty string if the open file is a trace without a writer, or the remains of a
+/// session that was killed at its start, else an error message.
 std::string problem_with(int file) {
     char first[sizeof(trace::file_magic)]{};
     const ssize_t bytes = ::pread(file, first, sizeof(first), 0);
     if (bytes < 0) return system_text(errno);
     const std::string_view begin(first, static_cast<std::size_t>(bytes));
     const bool is_cut_short = bytes == 0 || begin == std::string(sizeof(first), '\0');
-    if (!is_cut_short && !trace::is_trace(begin)) return "is no trace and stays";
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return system_text(EBUSY);
+    if (!is_cut_short && !trace::is_trace(begin)) return "the file is not a trace";
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return "another session records into this trace";
     return {};
 }
 
 std::string remove_trace(const std::string& path, const struct stat& what) {
-    if (!S_ISREG(what.st_mode)) return system_text(S_ISDIR(what.st_mode) ? EISDIR : EEXIST);
-    if (what.st_uid != ::geteuid()) return system_text(EPERM);
+    if (!S_ISREG(what.st_mode))
+        return S_ISDIR(what.st_mode) ? system_text(EISDIR) : "not a regular file";
+    if (what.st_uid != ::geteuid()) return "the file belongs to another user";
     const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return system_text(errno);
     std::string problem = problem_with(file);
@@ -46,7 +49,7 @@ std::string remove_trace(const std::string& path, const struct stat& what) {
 }  // namespace
 
 std::string make_way(const std::string& path, const std::string& program) {
-    if (is_same_file(path, program)) return "is the program";
+    if (is_same_file(path, program)) return "this is the program itself";
     struct stat what{};
     if (::lstat(path.c_str(), &what) == 0) {
         if (std::string problem = remove_trace(path, what); !problem.empty()) return problem;

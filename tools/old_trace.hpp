@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What stands where `run` is to have a trace written.
+// The file at the path to which `run` will have a trace written.
 
 #include <string>
 
 namespace coroscope::tools {
 
-/// Removes the trace that a run before left at `path`, so that it is not taken for the new one, and tries whether one can
-/// be written. Empty, or why not; then nothing was changed. What the runtime would not replace stays: another file than a
-/// trace of ours, one that is being written, and `program`.
+/// Removes the trace of an earlier run at `path`, so that it is not mistaken for the new one, and
+/// tests whether a trace can be written there. Returns an empty text, or the obstacle; then nothing
+/// was changed. Files that the runtime would not replace stay: any file that is no trace of ours, a
+/// trace that is being written, and `program`.
 [[nodiscard]] std::string make_way(const std::string& path, const std::string& program);
 
 }  // namespace coroscope::tools

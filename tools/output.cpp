@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -8,9 +9,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "../lib/analysis/text/format_characters.hpp"
+#include "../lib/analysis/text/utf8.hpp"
 #include "subcommand.hpp"
+#include "wrapped_text.hpp"
 
 namespace coroscope::tools {
 namespace {
@@ -25,9 +30,9 @@ bool is_set(const char* variable) {
     return value != nullptr && *value != '\0';
 }
 
-bool colour_wanted() {
+bool colour_wanted(int descriptor) {
     const char* terminal = std::getenv("TERM");
-    return ::isatty(STDOUT_FILENO) == 1 && !is_set("NO_COLOR") && terminal != nullptr &&
+    return ::isatty(descriptor) == 1 && !is_set("NO_COLOR") && terminal != nullptr &&
            std::string_view(terminal) != "dumb";
 }
 
@@ -36,7 +41,7 @@ std::string_view colour_of(std::string_view line) {
     if (line.find_first_not_of("-= ") == std::string_view::npos) return dim;
     if (line.starts_with("slowest request: ")) return bold;
     for (const char* loss : {"Lost records: ", "Damage", "Warnings", "The process ended before",
-                             "The trace stopped growing"}) {
+                             "Scopes that were open", "The trace stopped growing"}) {
         if (line.starts_with(loss)) return yellow;
     }
     return {};
@@ -55,23 +60,17 @@ std::string coloured(std::string_view text) {
     return out;
 }
 
-/// Bytes of the control character that `text` begins with, 0 where it begins with none: those of ASCII and, in two
-/// bytes, U+0080 to U+009F, which a terminal may act on as well.
-std::size_t control_at(std::string_view text) {
-    const auto byte = [text](std::size_t at) {
-        return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-    };
-    if (byte(0) == 0xC2 && (byte(1) & 0xE0U) == 0x80) return 2;
-    return byte(0) < 0x20 || byte(0) == 0x7F ? 1 : 0;
-}
-
 }  // namespace
 
 std::string one_line(std::string_view text) {
-    std::string line(text);
-    for (std::size_t at = 0; at < line.size(); ++at) {
-        const std::size_t bytes = control_at(std::string_view(line).substr(at));
-        if (bytes != 0) line.replace(at, bytes, "?");
+    std::string line;
+    while (!text.empty()) {
+        const std::size_t bytes = analysis::utf8_sequence(text);
+        const std::string_view character = text.substr(0, bytes);
+        const bool is_shown =
+            bytes != 0 && !analysis::is_control(character) && !analysis::is_format(character);
+        line += is_shown ? character : std::string_view("?");
+        text.remove_prefix(bytes == 0 ? 1 : bytes);
     }
     return line;
 }
@@ -95,8 +94,26 @@ int print(std::string_view text) {
     return exit_failure;
 }
 
-int print_text(std::string_view text) {
-    return colour_wanted() ? print(coloured(text)) : print(text);
+std::size_t terminal_width() { return terminal_width_of(STDOUT_FILENO); }
+
+std::size_t terminal_width_of(int descriptor) {
+    winsize size{};
+    if (::isatty(descriptor) != 1) return 0;
+    if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return least_width;
+    return std::max(std::size_t{size.ws_col}, least_width);
+}
+
+int print_text(std::string_view text, std::size_t width) {
+    const std::string lines = width == 0 ? std::string(text) : wrapped(text, width);
+    return colour_wanted(STDOUT_FILENO) ? print(coloured(lines)) : print(lines);
+}
+
+int print_text_on_error(std::string_view text) {
+    const std::size_t width = terminal_width_of(STDERR_FILENO);
+    const std::string lines = width == 0 ? std::string(text) : wrapped(text, width);
+    const bool has_colour = colour_wanted(STDERR_FILENO);
+    return write_all(STDERR_FILENO, has_colour ? coloured(lines) : lines) == 0 ? exit_success
+                                                                               : exit_failure;
 }
 
 void report(std::string_view message) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <coroscope/trace/pack.hpp>
+#include "pack.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -7,13 +7,13 @@
 #include <string_view>
 
 #include <coroscope/analysis/units.hpp>
+#include <coroscope/trace/pack.hpp>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "cut_file.hpp"
 #include "destination.hpp"
 #include "output.hpp"
-#include "subcommand.hpp"
 
 namespace coroscope::tools {
 namespace {
@@ -23,17 +23,18 @@ struct pack_command {
     std::string output;
 };
 
-/// trace.cst becomes trace.cstz; another name gets that behind it.
+/// "trace.cst" becomes "trace.cstz"; any other name gets ".cstz" appended.
 std::string packed_name(const std::string& file) {
     return file.ends_with(".cst") ? file + "z" : file + ".cstz";
 }
 
-/// Whether a file can lie beside it: not beside a pipe, nor a name that the system has for something opened.
+/// Returns whether an output file can be written beside this file. It cannot if the file is a pipe,
+/// or if the path is the system's name of an open file.
 bool is_file_with_name(const std::string& file) {
     for (const char* opened : {"/dev/stdin", "/dev/fd/", "/proc/"})
         if (file.starts_with(opened)) return false;
     struct stat what{};
-    // what is not there, or is a directory, is told when it is read
+    // A missing file and a directory are reported when they are read.
     return ::stat(file.c_str(), &what) != 0 || S_ISREG(what.st_mode) || S_ISDIR(what.st_mode);
 }
 
@@ -49,7 +50,8 @@ std::string told(const pack_command& asked, const trace::pack_totals& totals) {
 
 int run_pack(pack_command asked) {
     if (asked.output.empty() && !is_file_with_name(asked.file)) {
-        report(asked.file, {"is no regular file: name the output with -o (- for standard output)"});
+        report(asked.file,
+               {"is not a regular file: name the output with -o (- for standard output)"});
         return exit_usage;
     }
     if (asked.output.empty()) asked.output = packed_name(asked.file);
@@ -75,13 +77,15 @@ int run_pack(pack_command asked) {
 
 void add_pack(CLI::App& root, command_line& line) {
     auto asked = std::make_shared<pack_command>();
-    CLI::App* command = root.add_subcommand("pack", "The same trace in a fraction of the bytes");
+    CLI::App* command =
+        root.add_subcommand("pack", "Write the same trace in a fraction of the bytes");
     command->add_option("FILE", asked->file, "The trace")->required()->type_name("");
     command
-        ->add_option("-o,--output", asked->output,
-                     "Where to; - for standard output;\nwithout it beside the trace, as .cstz")
+        ->add_option(
+            "-o,--output", asked->output,
+            "The file to write; - for standard output.\nWithout it: beside the trace, as .cstz")
         ->type_name("PATH");
-    command->footer("Every command reads what it writes.\n\nExample:\n  coroscope pack trace.cst");
+    command->footer("Every command reads packed traces.\n\nExample:\n  coroscope pack trace.cst");
     command->callback([asked, &line] { line.chosen = [asked] { return run_pack(*asked); }; });
 }
 

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <coroscope/analysis/table.hpp>
+#include "table.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <memory>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include <coroscope/analysis/build_tree.hpp>
+#include <coroscope/analysis/table.hpp>
 #include <fmt/format.h>
 
 #include "data_command.hpp"
+#include "folding.hpp"
 #include "output.hpp"
-#include "subcommand.hpp"
 #include "table_grouping.hpp"
 
 namespace coroscope::tools {
@@ -19,22 +25,36 @@ namespace {
 
 using analysis::output_format;
 
-// Programs want every row; people are content with the first.
+// Text has only the first rows; CSV and JSON have every row.
 constexpr std::int64_t limit_of_text = 100;
 constexpr std::int64_t limit_not_given = -2;
 
 struct table_command {
     data_options data{.sort_by = "wall", .limit = limit_not_given};
+    fold_choice fold;
     std::string group_by = "name";
     std::string header;
     bool top_level = false;
     bool torch = false;
     bool device = false;
-    bool accept_nan = false;
-    std::size_t name_width = 55;
-    std::size_t source_width = 75;
-    std::size_t shapes_width = 80;
+    bool percentiles = false;
+    analysis::load_options how;
+    std::size_t name_width = 0;  // 0: not given
+    std::size_t source_width = 0;
+    std::size_t shapes_width = 0;
 };
+
+/// To sort by a percentile also shows the percentiles.
+bool has_percentiles(const table_command& asked) {
+    constexpr std::string_view keys[] = {"p50", "p90", "p99", "max"};
+    return asked.percentiles || std::ranges::find(keys, asked.data.sort_by) != std::end(keys);
+}
+
+/// Returns the maximum length of a text: --wide has none of its own.
+std::size_t width_of(const table_command& asked, std::size_t given, std::size_t otherwise) {
+    if (given != 0) return given;
+    return asked.data.wide ? std::numeric_limits<std::int32_t>::max() : otherwise;
+}
 
 analysis::table_options options_of(const table_command& asked) {
     analysis::table_options options;
@@ -42,11 +62,13 @@ analysis::table_options options_of(const table_command& asked) {
     options.row_limit = asked.data.limit;
     if (asked.data.limit == limit_not_given)
         options.row_limit = asked.data.format == output_format::text ? limit_of_text : -1;
-    options.max_name_column_width = asked.name_width;
-    options.max_src_column_width = asked.source_width;
-    options.max_shapes_column_width = asked.shapes_width;
+    options.max_name_column_width = width_of(asked, asked.name_width, 55);
+    options.max_src_column_width = width_of(asked, asked.source_width, 75);
+    options.max_shapes_column_width = width_of(asked, asked.shapes_width, 80);
     options.top_level_events_only = asked.top_level;
     options.unit = asked.data.unit;
+    options.guard_formulas = asked.data.csv_safe;
+    options.line_width = line_width(asked.data);
     if (!asked.header.empty()) options.header = asked.header;
     return options;
 }
@@ -62,7 +84,7 @@ analysis::result<std::string> render(const table_command& asked,
     return analysis::table(input, options);
 }
 
-/// "100 of 150 rows", where the limit leaves rows out.
+/// Adds the note "100 of 150 rows" if the limit leaves rows out.
 void note_limit(const table_command& asked, analysis::table_input& input) {
     const auto rows = std::count_if(input.rows.begin(), input.rows.end(),
                                     [&asked](const analysis::function_event_avg& row) {
@@ -73,39 +95,81 @@ void note_limit(const table_command& asked, analysis::table_input& input) {
         input.notes.push_back(fmt::format("{} of {} rows", limit, rows));
 }
 
+void note_no_rows(const table_command& asked, analysis::table_input& input) {
+    if (!input.rows.empty()) return;
+    input.notes.emplace_back(asked.device ? "No kernel, copy or set is in the file"
+                                          : "No scope or event is in the file");
+}
+
 int print_table(const table_command& asked, analysis::table_input input) {
-    if (asked.data.format == output_format::text) note_limit(asked, input);
+    if (asked.data.format == output_format::text) {
+        note_no_rows(asked, input);
+        note_limit(asked, input);
+    }
     const auto text = render(asked, input);
     if (!text) return usage_failure("--sort-by", text.error().message + ", none");
-    return asked.data.format == output_format::text ? print_text(*text) : print(*text);
+    return asked.data.format == output_format::text ? print_view(*text, asked.data) : print(*text);
 }
 
 int print_events(const table_command& asked, const table_grouping& by,
                  const analysis::event_list& events) {
     if (by.needs_trace) {
-        return usage_failure("--group-by", "line, task and attr:KEY are of native traces without "
+        return usage_failure("--group-by", "line, task and attr:KEY need a native trace without "
                                            "--torch and --device; " +
-                                               asked.data.file + " is read in torch's words");
+                                               asked.data.file + " is read by torch's rules");
     }
     analysis::grouping grouping = by.events;
     grouping.select =
         asked.device ? analysis::event_selection::device : analysis::event_selection::cpu;
-    return print_table(asked, analysis::table_of(events, grouping));
+    analysis::table_input input = analysis::table_of(events, grouping);
+    if (has_percentiles(asked)) analysis::add_percentiles(input.rows, events, grouping);
+    return print_table(asked, std::move(input));
+}
+
+/// Adds a note if no attribute has the key: the table then has one row for each name, which looks
+/// like a result.
+void note_attribute(const std::string& key, const analysis::trace& loaded,
+                    analysis::table_input& input) {
+    std::set<std::string> keys;
+    for (const analysis::attribute_info& each : loaded.attributes)
+        if (each.key < loaded.strings.size()) keys.insert(one_line(loaded.strings[each.key]));
+    if (key.empty() || keys.contains(one_line(key))) return;
+    input.notes.push_back(fmt::format(
+        "Nothing carried the attribute {}; {}", one_line(key),
+        keys.empty() ? std::string("no attribute was recorded")
+                     : fmt::format("the attributes of the trace are {}", fmt::join(keys, ", "))));
+}
+
+int print_trace(const table_command& asked, const table_grouping& by,
+                const analysis::trace_averages& averages) {
+    analysis::table_input input = analysis::table_of(averages, by.key, by.attribute);
+    note_attribute(by.attribute, averages.loaded, input);
+    for (std::string& note : unmatched(averages.loaded, asked.fold))
+        input.notes.push_back(std::move(note));
+    return print_table(asked, std::move(input));
 }
 
 int run_table(const table_command& asked) {
     const table_grouping by = parse_grouping(asked.group_by);
-    const analysis::load_options how{.accept_nan = asked.accept_nan};
+    analysis::load_options how = asked.how;
+    how.jobs = asked.data.jobs;
     if (asked.torch || asked.device || by.needs_events) {
-        const auto events = load_event_list(asked.data.file, how);
+        const auto events = load_event_list(asked.data.file, how, asked.data.part);
         return events ? print_events(asked, by, *events) : exit_failure;
     }
-    const auto loaded = load_any_trace(asked.data.file, how);
+    const auto loaded = load_averages(asked.data.file, {.key = by.key,
+                                                        .attribute = by.attribute,
+                                                        .fold = fold_options_of(asked.fold),
+                                                        .how = how,
+                                                        .jobs = how.jobs,
+                                                        .part = asked.data.part,
+                                                        .percentiles = has_percentiles(asked)});
     if (!loaded) return exit_failure;
     if (const auto* events = std::get_if<analysis::event_list>(&*loaded))
-        return print_events(asked, by, *events);
-    return print_table(
-        asked, analysis::table_of(std::get<analysis::trace>(*loaded), by.key, by.attribute));
+        return report_undivided(asked.data.file, asked.data.part)
+                   ? exit_failure
+                   : print_events(asked, by, *events);
+    return print_trace(asked, by, std::get<analysis::trace_averages>(*loaded));
 }
 
 void add_widths(CLI::App& command, table_command& asked) {
@@ -115,28 +179,31 @@ void add_widths(CLI::App& command, table_command& asked) {
             ->type_name("COLUMNS")
             ->check(CLI::Range(std::size_t{4}, std::size_t{100'000}));
     };
-    add("--name-width", asked.name_width, "Characters of a name at most");
-    add("--source-width", asked.source_width, "Characters of a source location at most");
-    add("--shapes-width", asked.shapes_width, "Characters of input shapes at most");
+    add("--name-width", asked.name_width, "Maximum length of a name");
+    add("--source-width", asked.source_width, "Maximum length of a source location");
+    add("--shapes-width", asked.shapes_width, "Maximum length of input shapes");
 }
 
 }  // namespace
 
 void add_table(CLI::App& root, command_line& line) {
     auto asked = std::make_shared<table_command>();
-    CLI::App* command = root.add_subcommand("table", "Where scopes spent their time, by name");
+    CLI::App* command = root.add_subcommand("table", "The time of scopes, by name");
     add_data_options(*command, asked->data, std::string(analysis::table_sort_keys()) + ", none");
-    command->add_option("--group-by", asked->group_by, "What makes a row: " + grouping_names())
+    command->add_option("--group-by", asked->group_by, "The key of a row: " + grouping_names())
         ->check(CLI::Validator(check_grouping, ""))
         ->type_name("");
     command->add_option("--header", asked->header, "A line above the table")->type_name("TEXT");
-    command->add_flag("--top-level", asked->top_level, "Only scopes that no other encloses");
+    command->add_flag("--top-level", asked->top_level, "Only scopes that no other scope encloses");
     command->add_flag("--torch", asked->torch,
-                      "A native trace by torch's rules, as other files are");
+                      "Read a native trace by torch's rules, like other files");
     command->add_flag("--device", asked->device,
-                      "Kernels, copies and sets instead of the CPU's rows");
-    command->add_flag("--accept-nan", asked->accept_nan,
-                      "Read NaN and Infinity, which JSON does not have");
+                      "Kernels, copies and sets instead of the rows of the CPU");
+    command->add_flag(
+        "--percentiles", asked->percentiles,
+        "Also p50, p90, p99 and the maximum of each row's calls, begin to end (exact)");
+    add_reading_options(*command, asked->how);
+    add_fold_option(*command, asked->fold);
     add_widths(*command, *asked);
     command->footer("Example:\n  coroscope table trace.cst --sort-by suspended --limit 20");
     command->callback([asked, &line] { line.chosen = [asked] { return run_table(*asked); }; });

@@ -49,7 +49,7 @@ bool read_event_key(std::string_view part, table_grouping& into) {
     return true;
 }
 
-/// False where a part is unknown, or two exclude each other.
+/// Returns false if a part is unknown, or two exclude each other.
 bool read(std::string_view asked, table_grouping& into) {
     if (asked == "name" || read_trace_key(asked, into)) return true;
     while (true) {
@@ -68,15 +68,16 @@ bool read(std::string_view asked, table_grouping& into) {
 }  // namespace
 
 std::string grouping_names() {
-    return "name, line, task, attr:KEY,\nor of thread, shapes, stack:N, overload, node one or more "
-           "with commas";
+    return "name, line, task, attr:KEY,\nor one or more of thread, shapes, stack:N, overload, "
+           "node, "
+           "separated by commas";
 }
 
 std::string check_grouping(const std::string& asked) {
     table_grouping ignored;
     if (read(asked, ignored)) return {};
     return "cannot group by \"" + asked +
-           "\"; one of name, line, attr:KEY, task, thread, shapes, stack:N, overload, node";
+           "\"; use one of name, line, attr:KEY, task, thread, shapes, stack:N, overload, node";
 }
 
 table_grouping parse_grouping(const std::string& asked) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What --group-by asks for: one of the ways of a native trace, or any of those of an event list.
+// The key of --group-by: one of the keys of a native trace, or any of those of an event list.
 
 #include <string>
 
@@ -13,17 +13,17 @@ struct table_grouping {
     analysis::average_key key = analysis::average_key::name;
     std::string attribute;
     analysis::grouping events;
-    bool needs_trace = false;   ///< only a native trace has it
-    bool needs_events = false;  ///< only torch's words have it
+    bool needs_trace = false;   ///< only native traces have the key
+    bool needs_events = false;  ///< only event lists have the key
 };
 
-/// What it takes, for people.
+/// The list of keys, as text for people.
 [[nodiscard]] std::string grouping_names();
 
-/// Why it is none; empty where it is one.
+/// Returns the error for an invalid key; empty if it is valid.
 [[nodiscard]] std::string check_grouping(const std::string& asked);
 
-/// Precondition: check_grouping finds nothing wrong.
+/// Parses a valid key. Precondition: check_grouping() returned an empty text.
 [[nodiscard]] table_grouping parse_grouping(const std::string& asked);
 
 }  // namespace coroscope::tools

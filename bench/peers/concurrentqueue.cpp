@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// An event of 32 bytes with its time put into a moodycamel::ConcurrentQueue at each end, by the producer token
-// of the thread, which is the queue's fastest way in. It is emptied between bursts, outside the timed part, so
-// that no consumer takes a cache line away and the queue's blocks are used again.
+// An operation puts two events of 32 bytes, each with its time, into a moodycamel::ConcurrentQueue.
+// It uses the thread's producer token, because that is the fastest way to enqueue. The queue is
+// emptied between bursts, outside the timed part. So no consumer contends for a cache line during a
+// burst, and bursts reuse the queue's blocks.
 
 #include <array>
 #include <cstddef>
 
-#include "lib/runtime/free_queue.hpp"  // knows how the system spells the queue's header
+#include "lib/runtime/base/free_queue.hpp"  // finds the queue's header on this system
 #include "peer.hpp"
 
 namespace bench {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Two tracepoints of LTTng-UST. Whether they are enabled is its session daemon's to say, which
-// bench/lttng_session.py starts: buffers per user, large enough that nothing is discarded, no contexts.
+// Two tracepoints of LTTng-UST. Its session daemon, which bench/lttng_session.py starts, enables
+// them: buffers per user, large enough that nothing is discarded, no contexts.
 
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Two lines of spdlog's asynchronous logger, which stamps and queues them on the calling thread; a thread of
-// its own formats and writes them into a file. Texts without arguments, a sink without a lock, the shortest
-// pattern that keeps time, thread and text, and a queue that holds a burst of two threads, so that nobody
-// waits for room. Lines are not dropped (async_overflow_policy::block).
+// An operation logs two lines with spdlog's asynchronous logger. The calling thread takes the time
+// of each line and queues the line. The logger's own thread formats the lines and writes them to a
+// file. Texts have no arguments, the sink has no lock, and the pattern is the shortest one with
+// time, thread and text. The queue has room for a burst of two threads, so no thread waits. Lines
+// are not dropped (async_overflow_policy::block).
 
 #include <chrono>
 #include <cstddef>

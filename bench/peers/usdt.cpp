@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// SystemTap's probe at both ends, to which nothing is attached. Attached, each costs a trap into the kernel.
+// SystemTap's probe at both ends, without an attached tool. With one, each probe costs a trap into
+// the kernel.
 
 #include <sys/sdt.h>
 

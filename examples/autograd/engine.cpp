@@ -17,7 +17,7 @@
 namespace autograd {
 namespace {
 
-// One run over one tape.
+// One backward run over one tape.
 class backward_pass {
 public:
     explicit backward_pass(const std::shared_ptr<node>& root) { count_edges(root); }
@@ -50,7 +50,7 @@ private:
     }
 
     void run_node(node& work) {
-        // The range says which operation deferred the work, and on which thread.
+        // The range names the operation that deferred the work, and its thread.
         const coroscope::record_function range(work.name(), work.place());
         const std::vector<values> gradients = work.run(waiting_[&work].gradient);
         for (std::size_t at = 0; at < gradients.size(); ++at)

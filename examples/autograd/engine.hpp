@@ -3,7 +3,8 @@
 
 // engine: runs the tape backwards, on a thread of its own, as torch does for a device.
 //
-// A node runs when everything that hands it a gradient has; of those that are ready, the one that was made last.
+// A node runs when every node that passes it a gradient has run. Of the ready nodes, the one that
+// was created last runs first.
 
 #include <condition_variable>
 #include <exception>
@@ -21,8 +22,9 @@ public:
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
 
-    /// Adds the gradient of `of`, a tensor of one number, to every leaf that wants one. Waits for the engine's
-    /// thread; throws what a node throws, and std::invalid_argument where `of` has no gradient.
+    /// Adds the gradient of `of`, a tensor of one number, to every leaf that wants one. Waits for
+    /// the engine's thread. Throws the exceptions of the nodes, and std::invalid_argument if `of`
+    /// has no gradient.
     void backward(const tensor& of);
 
 private:

@@ -5,8 +5,8 @@
 //     autograd                        prints the table
 //     autograd --rounds 1000          of more rounds
 //     autograd --elements 1000        of y = sum(x · x ** 2) over a vector
-//     autograd --trace FILE.json      and writes the run for a trace viewer, with an arrow from each operation
-//                                     to its backward
+//     autograd --trace FILE.json      and writes the run for a trace viewer, with an arrow from
+//                                     each operation to its backward
 
 #include <algorithm>
 #include <charconv>

@@ -14,19 +14,20 @@ namespace autograd {
 
 class node {
 public:
-    /// `place` ties the node to the operation that made it: the profiler draws an arrow from there to here.
+    /// `place` links the node to the operation that created it: the profiler draws an arrow from
+    /// that operation to the node.
     node(const char* name, coroscope::deferred place) : name_(name), place_(place) {}
     virtual ~node() = default;
     node(const node&) = delete;
     node& operator=(const node&) = delete;
 
-    /// From the gradient of what was computed, that of each thing that it was computed from.
+    /// Returns the gradient of each input, from the gradient of the result.
     virtual std::vector<values> run(const values& gradient) = 0;
 
     const char* name() const { return name_; }
     const coroscope::deferred& place() const { return place_; }
 
-    /// Who takes the gradients; null where one is not wanted.
+    /// The receivers of the gradients; null if a gradient is not wanted.
     std::vector<std::shared_ptr<node>> next;
 
 private:
@@ -34,7 +35,8 @@ private:
     coroscope::deferred place_;
 };
 
-/// Where a tensor's gradient goes: the node that made it, of a leaf one that adds to its gradient.
+/// Returns the receiver of a tensor's gradient: the node that made it or, for a leaf, a node that
+/// adds to its gradient.
 std::shared_ptr<node> gradient_edge(const tensor& of);
 
 }  // namespace autograd

@@ -13,7 +13,7 @@
 namespace autograd {
 namespace {
 
-// The plain computations, which the backward nodes use, too.
+// The computations without a tape. The backward nodes use them, too.
 values multiply(const values& left, const values& right) {
     const coroscope::record_function operation("mul", coroscope::next_deferred());
     if (left.size() != right.size()) throw std::invalid_argument("mul: the sizes differ");
@@ -73,7 +73,7 @@ private:
 
 class accumulate_gradient final : public node {
 public:
-    // The leaf's, not an operation's: it has no place in a sequence.
+    // It belongs to a leaf, not to an operation, so it has no place in a sequence.
     explicit accumulate_gradient(const std::shared_ptr<tensor_data>& leaf)
         : node("torch::autograd::AccumulateGrad", {}), leaf_(leaf) {}
     std::vector<values> run(const values& gradient) override {
@@ -112,7 +112,7 @@ std::shared_ptr<node> gradient_edge(const tensor& of) {
 }
 
 tensor mul(const tensor& left, const tensor& right) {
-    // The computation numbers its range, the node behind it takes that number.
+    // The computation's range has the next number, which the node made here takes.
     values numbers = multiply(left.numbers(), right.numbers());
     return on_tape<mul_backward>(std::move(numbers), {&left, &right}, left, right);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Operations on tensors of equal size, element by element. Where an operand wants a gradient, so does the
-// result, and the operation leaves a node on the tape. Each is a range that carries its thread's next sequence
-// number, which the node takes.
+// Operations on tensors of equal size, element by element. If an operand wants a gradient, so does
+// the result, and the operation leaves a node on the tape. Each operation is a range with its
+// thread's next sequence number, which the node takes.
 
 #include "tensor.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// tensor: a vector of numbers that remembers how it was computed. A handle: copies name the same numbers.
+// tensor: a vector of numbers that remembers its computation. A handle: copies refer to the same
+// numbers.
 
 #include <cstddef>
 #include <memory>
@@ -15,8 +16,8 @@ using values = std::vector<double>;
 
 struct tensor_data {
     values numbers;
-    values gradient;                // of a leaf, once backward() has reached it
-    std::shared_ptr<node> made_by;  // what its gradient is handed to; null where none is wanted
+    values gradient;                     // of a leaf, once backward() has reached it
+    std::shared_ptr<node> made_by;       // receiver of its gradient; null if none is wanted
     std::weak_ptr<node> accumulates_to;  // of a leaf: made when the first operation needs it
     bool wants_gradient = false;
 };

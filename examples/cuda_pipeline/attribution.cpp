@@ -30,7 +30,7 @@ std::uint64_t request_of(const trace& loaded, const device_activity& kernel) {
     return number;
 }
 
-// The streams of the trace, by what was set on each first of all.
+// The streams of the trace, found by the size of the first set on each.
 std::map<std::int64_t, stream_key> find_streams(const trace& loaded) {
     std::map<std::int64_t, stream_key> found;
     for (const device_activity& each : loaded.device_activities)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CUDA's errors as exceptions, and its things with owners.
+// Turns CUDA's errors into exceptions, and gives its resources owners.
 
 #include <cstddef>
 #include <stdexcept>
@@ -33,7 +33,8 @@ private:
     cudaStream_t stream_ = nullptr;
 };
 
-/// Room for `size` elements, on the device or in memory that it can reach while others work.
+/// Memory for `size` elements: on the device, or on the host in memory that asynchronous copies can
+/// use.
 template <class Element>
 class owned_memory {
 public:

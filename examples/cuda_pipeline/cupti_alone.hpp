@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CUPTI with the same kinds of records as Coroscope's, which are thrown away: the floor of its cost. One at a time.
+// Enables the kinds of CUPTI records that Coroscope enables, and discards the records: the floor of
+// their cost. Only one object may exist at a time.
 
 namespace cuda_pipeline {
 
 class cupti_alone {
 public:
-    /// Throws where CUPTI is not found or refuses.
+    /// Throws if CUPTI is not found or refuses.
     cupti_alone();
     cupti_alone(const cupti_alone&) = delete;
     cupti_alone& operator=(const cupti_alone&) = delete;

@@ -14,7 +14,7 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-// The loader's first, which go without a folder.
+// Returns the names to try. The first ones have no folder, so that the loader searches for them.
 std::vector<std::string> places() {
     std::vector<std::string> folders{""};
     for (const std::string& toolkit :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CUPTI, found where Coroscope finds it: docs/gpu.md.
+// CUPTI, found in the same places as Coroscope finds it: docs/how-to/gpu.md.
 
 #include <cstdint>
 #include <stdexcept>
@@ -11,14 +11,14 @@
 
 namespace cuda_pipeline {
 
-/// The library that COROSCOPE_CUPTI names, else the loader's, else that of CUDA_HOME, CUDA_PATH or the build's toolkit.
-/// Throws where there is none.
+/// Opens the library that COROSCOPE_CUPTI names, else the loader's, else that of CUDA_HOME,
+/// CUDA_PATH or the build's toolkit. Throws if there is none.
 void* open_cupti();
 
-/// As cuptiGetVersion tells it. Throws where there is no CUPTI.
+/// Returns the version from cuptiGetVersion. Throws if there is no CUPTI.
 std::uint32_t cupti_version();
 
-/// Throws where the library has no such function.
+/// Throws if the library has no function of that name.
 template <class Function>
 Function* find_in(void* library, const char* name) {
     void* found = ::dlsym(library, name);

@@ -14,7 +14,7 @@ namespace cuda_pipeline {
 cudaError_t launch_step(std::uint32_t* data, std::size_t size, std::uint32_t factor,
                         cudaStream_t stream);
 
-/// Does nothing: what a launch itself costs.
+/// Does nothing, to measure the cost of a launch alone.
 cudaError_t launch_nothing(cudaStream_t stream);
 
 }  // namespace cuda_pipeline

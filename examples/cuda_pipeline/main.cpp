@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Batched requests on a GPU, awaited by coroutines, and a trace that is held to what really happened; see README.md.
+// Batched requests on a GPU, awaited by coroutines, and a trace that is compared with the actual
+// work; see README.md.
 
 #include <charconv>
 #include <cstdio>
@@ -68,7 +69,7 @@ record(const options& chosen, pipeline& work, std::vector<stream_history>& histo
                                 .policy = coroscope::overflow::wait,
                                 .use_device = "cuda"});
     histories = work.run();
-    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // what is in flight would be lost
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // work in flight would be lost
     const coroscope::trace::buffer bytes = session.stop();
     return chosen.trace == nullptr ? coroscope::analysis::load(bytes)
                                    : coroscope::analysis::load(chosen.trace);
@@ -102,7 +103,7 @@ int run_pipeline(const options& chosen) {
     return found.good() && agree && work.wrong_results() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-// Throws where CUDA or CUPTI cannot tell.
+// Throws if CUDA or CUPTI fails.
 void print_device() {
     int driver = 0, runtime = 0;
     cudaDeviceProp device{};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t launches_between_hops = 5;
 
-// Of this request alone, and odd, so that no step loses a bit.
+// Returns the request's own factor. It is odd, so that the multiplication can be inverted.
 std::uint32_t factor_of(std::uint64_t request) {
     return static_cast<std::uint32_t>(2 * request + 3);
 }

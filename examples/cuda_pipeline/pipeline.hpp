@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The work: batched requests, each of them copy, kernels, copy on a stream that it has for itself meanwhile, awaited
-// by a coroutine that changes threads between its launches.
+// The work: batched requests. A request is a copy, several kernels and a copy on a stream that the
+// request has to itself meanwhile. A coroutine, which changes threads between its launches, awaits
+// them.
 
 #include <atomic>
 #include <cstddef>
@@ -18,7 +19,7 @@
 namespace cuda_pipeline {
 
 struct workload {
-    std::uint64_t launches = 100'000;  ///< of kernels, at least
+    std::uint64_t launches = 100'000;  ///< least number of kernels
     unsigned streams = 8;
     unsigned threads = 4;
     std::uint64_t launches_per_request = 20;
@@ -28,10 +29,10 @@ struct workload {
     }
 };
 
-/// What a stream was asked for, in its order: the truth to which the trace is held.
+/// The work that was requested from a stream, in order. The trace is compared with it.
 struct stream_history {
     std::size_t mark_bytes =
-        0;  ///< set first of all, as many on no other stream: by them the trace's stream is known
+        0;  ///< bytes of the first set, unique to the stream: identifies it in the trace
     std::vector<std::uint64_t> requests;  ///< each launched launches_per_request kernels
 };
 
@@ -39,7 +40,7 @@ class pipeline {
 public:
     explicit pipeline(const workload& of);
 
-    /// Runs all requests and waits for them. Throws what failed first.
+    /// Runs all requests and waits for them. Throws the first failure.
     std::vector<stream_history> run();
 
     std::uint64_t wrong_results() const { return wrong_results_.load(); }

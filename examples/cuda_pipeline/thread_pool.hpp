@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Threads that run what is posted, first come, first served; the service's own executor, which knows nothing of the
-// profiler. The destructor runs what is left.
+// Threads that run posted work, first come, first served: the service's own executor, which does
+// not know the profiler. The destructor runs the remaining work.
 
 #include <condition_variable>
 #include <deque>

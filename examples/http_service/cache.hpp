@@ -37,7 +37,7 @@ public:
     void fill(const std::string& key, const std::string& value, std::uint64_t version);
     void invalidate(std::string_view key);
 
-    /// Drops what has expired; returns how many entries that were.
+    /// Drops expired entries and returns their number.
     std::size_t evict_expired();
 
     [[nodiscard]] std::size_t size() const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The demonstration data: what an empty database is filled with, and what the load client knows to
-// be there. Everything is a pure function of the index.
+// The demonstration data: the contents of a new database, which the load client relies on.
+// Everything is a pure function of the index.
 
 #include <cstddef>
 #include <string>

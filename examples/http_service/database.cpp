@@ -85,7 +85,7 @@ void database::checkpoint() {
 }
 
 void database::seed() {
-    COROSCOPE("sqlite.seed");  // one for all rows: nobody asks about a single one
+    COROSCOPE("sqlite.seed");  // one scope for all rows: single ones do not matter
     sqlite::statement any{connection_, "SELECT 1 FROM entries LIMIT 1"};
     if (sqlite::run query{any}; query.step()) {
         return;

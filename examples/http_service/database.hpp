@@ -32,7 +32,7 @@ public:
     /// until it has enough of them, so a common text is quick and a rare one reads the whole table.
     [[nodiscard]] std::vector<std::string> search(const std::string& text);
 
-    /// Moves what the write-ahead log holds into the database file.
+    /// Moves the contents of the write-ahead log into the database file.
     void checkpoint();
 
     /// Fills an empty database with the catalogue.

@@ -5,6 +5,7 @@
 
 #include <coroscope/coroscope.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -12,7 +13,10 @@ namespace http_service {
 
 namespace {
 
-/// What follows the prefix, if the target has it.
+/// A request for a key that takes longer counts as late.
+constexpr std::chrono::milliseconds deadline{50};
+
+/// Returns the text after the prefix, if the target has it.
 std::optional<std::string> after(std::string_view prefix, std::string_view target) {
     if (!target.starts_with(prefix)) {
         return std::nullopt;
@@ -76,6 +80,7 @@ net::awaitable<response> handler::on_key(const request& message, std::string key
 }
 
 net::awaitable<response> handler::get(unsigned version, std::string key) {
+    COROSCOPE_REQUEST("GET /kv", deadline);
     COROSCOPE_FUNCTION();
     auto cached = cached_.lookup(key);
     if (cached.value) {
@@ -92,6 +97,7 @@ net::awaitable<response> handler::get(unsigned version, std::string key) {
 }
 
 net::awaitable<response> handler::put(const request& message, std::string key) {
+    COROSCOPE_REQUEST("PUT /kv", deadline);
     COROSCOPE_FUNCTION();
     co_await entries_.put(key, message.body());
     cached_.invalidate(key);
@@ -99,6 +105,7 @@ net::awaitable<response> handler::put(const request& message, std::string key) {
 }
 
 net::awaitable<response> handler::erase(unsigned version, std::string key) {
+    COROSCOPE_REQUEST("DELETE /kv", deadline);
     COROSCOPE_FUNCTION();
     const bool was_there = co_await entries_.erase(key);
     cached_.invalidate(key);
@@ -107,6 +114,7 @@ net::awaitable<response> handler::erase(unsigned version, std::string key) {
 }
 
 net::awaitable<response> handler::search(const request& message, std::string text) {
+    COROSCOPE_REQUEST("GET /search");
     COROSCOPE_FUNCTION();
     if (message.method() != http::verb::get) {
         co_return method_not_allowed(message.version(), "GET");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the service does: one request in, one reply out.
+// The service: one request in, one reply out.
 //
 //     GET | PUT | DELETE  /kv/KEY        the value of a key
 //     GET                 /search/TEXT   the first keys whose value contains the text, one per line

@@ -24,7 +24,7 @@ struct load_result {
     std::vector<std::chrono::nanoseconds> latencies;  ///< of each exchange that got a reply
     std::size_t expected_errors = 0;  ///< 4xx and 5xx replies that were the right answer
     std::size_t unexpected = 0;       ///< wrong replies, and requests that got none
-    std::string first_problem;        ///< what the first unexpected one was
+    std::string first_problem;        ///< description of the first unexpected one
     std::chrono::nanoseconds elapsed{0};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the command line decides.
+// The settings of the command line.
 
 #include <cstddef>
 #include <cstdint>

@@ -59,8 +59,8 @@ private:
     janitor janitor_;
     std::unordered_set<std::shared_ptr<session>> sessions_;
     bool stopping_ = false;
-    std::vector<std::jthread>
-        threads_;  ///< the owner's; last, so that they end before what they use
+    /// The owner's; last, so that they end before the members that they use.
+    std::vector<std::jthread> threads_;
 };
 
 }  // namespace http_service

@@ -83,8 +83,7 @@ net::awaitable<beast::error_code> session::write(response& reply) {
     co_return error;
 }
 
-/// Tells a peer whose request could not be read why, if it is one that speaks HTTP and still
-/// listens.
+/// Sends the reason to a peer whose request could not be read, if it speaks HTTP and still listens.
 net::awaitable<void> session::refuse(beast::error_code reason) {
     COROSCOPE_FUNCTION();
     const bool is_protocol_error =
@@ -104,8 +103,8 @@ net::awaitable<void> session::refuse(beast::error_code reason) {
     }
 }
 
-/// A socket closed with unread input resets the connection, which may overtake the reply: read what
-/// is under way.
+/// A socket closed with unread input resets the connection, which may overtake the reply. The
+/// function therefore reads the input that is under way.
 net::awaitable<void> session::linger() {
     COROSCOPE_FUNCTION();
     constexpr std::size_t patience_bytes = 1024 * 1024;

@@ -19,7 +19,8 @@ namespace http_service {
 
 class session : public std::enable_shared_from_this<session> {
 public:
-    /// The socket's executor must be a strand. `report_failures` also prints what a request threw.
+    /// The socket's executor must be a strand. `report_failures` also prints the exceptions of
+    /// requests.
     session(net::ip::tcp::socket socket, handler& requests, statistics& counters,
             bool report_failures);
 

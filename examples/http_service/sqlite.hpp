@@ -13,7 +13,7 @@
 
 namespace http_service::sqlite {
 
-/// What SQLite said when it refused to do something.
+/// The reason of a refusal by SQLite.
 class error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

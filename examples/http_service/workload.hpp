@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What one connection of the load client asks for, and what it must get: a seeded mix of every
-// route, with a model of the keys that the connection owns. Not thread-safe; each connection has
-// its own.
+// The requests of one connection of the load client, and the right replies: a seeded mix of every
+// route, with a model of the keys that the connection owns. Not thread-safe; each connection must
+// have its own.
 
 #include "http.hpp"
 

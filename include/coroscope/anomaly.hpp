@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where did this failed task come from? With anomaly detection on, an exception that leaves a task, and a
-// result that its validator (result_validator.hpp) declares anomalous, is reported once, at the task where it
-// began: that task, the place where it was spawned, and for each of its ancestors the await or the
-// spawn that led to it.
+// Anomaly detection: finds the origin of a failed task. It reports an exception that leaves a task,
+// and a result that its validator (result_validator.hpp) rejects. Each failure is reported once, at
+// the task in which it began. The report has the task, the place of its spawn, and, for each of its
+// ancestors, the await or the spawn that led to it.
 //
-//   coroscope::anomaly_detection detection;         // until the end of the block; or COROSCOPE_ANOMALY=1
-//   coroscope::anomaly_detection detection(&handle, &log);            // instead of a message on stderr
+//   coroscope::anomaly_detection detection;  // until the end of the block; or COROSCOPE_ANOMALY=1
+//   coroscope::anomaly_detection detection(&handle, &log);  // a handler in place of stderr
 //   …
 //   catch (const std::exception&) { log(coroscope::describe_failed_task().text); }
 //
-// An exception that travels on, through those who await the task or through whoever spawned it, on whatever
-// thread, is not reported again. Detection needs the live tasks (async_stack.hpp) and turns their tracking on;
-// beyond that it costs only where something fails. It does not see exceptions that a library catches
-// before the task's promise does. Those that leave a job or a handler are reported without their type.
+// An exception that travels on is not reported again, on any thread: neither in the tasks that
+// await the failed task nor in the task that spawned it. Detection enables the tracking of live
+// tasks (async_stack.hpp), which it needs; beyond that it has a cost only when a failure happens.
+// It does not see exceptions that a library catches before the task's promise does. Exceptions that
+// leave a job or a handler are reported without their type.
 //
-// Any thread may call any of these functions. They never throw.
+// Thread-safety: any thread may call any of these functions. They never throw.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,25 +28,28 @@
 
 namespace coroscope {
 
+/// The kind of a failure: an exception left the task, or its result was rejected.
 enum class anomaly_kind : std::uint8_t { exception, result };
 
-/// What a handler gets; valid during its call.
+/// The argument of a handler. Valid during the call only.
 struct anomaly {
     anomaly_kind kind = anomaly_kind::exception;
-    const char* type =
-        "";  ///< of the exception, as it is written in C++; empty where that is unknown
-    const char* what = "";               ///< of a std::exception
-    const char* message = "";            ///< the text that would go to stderr
+    /// Type of the exception, as it is written in C++; empty if it is unknown.
+    const char* type = "";
+    const char* what = "";               ///< message of a std::exception
+    const char* message = "";            ///< the text that would be written to stderr
     const async_stack* stack = nullptr;  ///< of the failed task, which is its first frame
 };
 
-/// Called on the thread of the failure. std::current_exception() is the exception, where one left a coroutine.
-/// What it throws is dropped.
+/// Called on the thread of the failure. If an exception left a coroutine, std::current_exception()
+/// returns it. An exception of the handler is dropped.
 using anomaly_handler = void (*)(const anomaly& found, void* data);
 
-/// Detection is on while one of these lives. The handler of the newest that has one is called.
+/// Detection is on while one of these lives. The newest one that has a handler gets the reports.
 class [[nodiscard]] anomaly_detection {
 public:
+    /// Turns detection on. `handler` gets the reports, with `data`; if it is null, they go to
+    /// stderr. Both must be valid until the destructor has returned.
     COROSCOPE_API explicit anomaly_detection(anomaly_handler handler = nullptr,
                                              void* data = nullptr) noexcept;
     COROSCOPE_API ~anomaly_detection();
@@ -67,8 +71,8 @@ struct anomaly_text {
     char text[capacity] = {};
 };
 
-/// While detection is on: what was reported of the exception that is being handled on this thread, else of the last failure in the
-/// process; or why there is nothing to say.
+/// Returns the report of the exception that is being handled on this thread, else of the last
+/// failure in the process. If there is none, or if detection is off, the text says so.
 COROSCOPE_API anomaly_text describe_failed_task() noexcept;
 
 }  // namespace coroscope

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Captured arguments: COROSCOPE_ARGS writes the values of its arguments as text into the trace when
-// the session asks for them (profile_options::record_arguments), and looks at none of them otherwise.
+// Captured arguments. If the session asks for them (profile_options::record_arguments),
+// COROSCOPE_ARGS writes the values of its arguments as text into the trace. Otherwise it reads none
+// of them.
 //
-// A value is shown by `coroscope_argument(argument_writer&, const T&)`, found by argument-dependent
-// lookup, if there is one; else by what it is: integers, floating point, bool, enumerations, pointers
-// to objects that are not volatile (their address), text, and anything with data() and size() of char. Others show as "?". Text ends at its
-// first NUL; where there is none, an array's ends with it, and what a `const char*` points to is read until
-// the writer's 1,024 bytes are full.
+// A value is written by `coroscope_argument(argument_writer&, const T&)`, found by
+// argument-dependent lookup. Without that function the type decides: integers, floating point,
+// bool, enumerations, pointers to non-volatile objects (their address), text, and types with data()
+// and size() of char. Other types are written as "?". Text ends at its first NUL. An array without
+// a NUL ends with the array. A `const char*` is read until its NUL or until the writer's 1,024
+// bytes are full.
 
 #include <concepts>
 #include <cstddef>
@@ -19,16 +21,17 @@
 
 namespace coroscope {
 
-/// Collects one scope's arguments in a buffer of 1,024 bytes; longer text is cut, and counted among the
-/// trace's truncated texts. Used by one thread, on the stack.
+/// Collects one scope's arguments in a buffer of 1,024 bytes. Longer text is cut and counts among
+/// the trace's truncated texts. Only one thread may use it, on its stack.
 class argument_writer {
 public:
     argument_writer() noexcept = default;
     argument_writer(const argument_writer&) = delete;
     argument_writer& operator=(const argument_writer&) = delete;
 
+    /// Each of these appends one value; text that exceeds the buffer is cut.
     COROSCOPE_API void text(const char* data, std::size_t size) noexcept;
-    /// Text up to its NUL. Reads at most `limit` bytes, and at most one more than there is room for.
+    /// Adds text up to its NUL. Reads at most `limit` bytes, and at most one byte more than fit.
     COROSCOPE_API void terminated_text(const char* data,
                                        std::size_t limit = ~std::size_t{0}) noexcept;
     COROSCOPE_API void integer(std::int64_t value) noexcept;
@@ -41,7 +44,7 @@ public:
     const char* data() const noexcept { return buffer_; }
     std::size_t size() const noexcept { return size_; }
     bool cut() const noexcept { return cut_; }
-    /// The text with a NUL behind it.
+    /// Returns the text with a NUL at its end.
     const char* terminated() noexcept {
         buffer_[size_] = '\0';
         return buffer_;
@@ -95,11 +98,13 @@ void write_argument(argument_writer& writer, const T& value) noexcept {
     }
 }
 
-/// All of them, with commas between.
+/// Writes all arguments, separated by commas.
 template <class... Arguments>
 void write_arguments(argument_writer& writer, const Arguments&... arguments) noexcept {
     bool first = true;
-    ((first ? void(first = false) : writer.text(", ", 2), write_argument(writer, arguments)), ...);
+    ((first ? void(first = false) : writer.text(", ", 2),
+      detail::write_argument(writer, arguments)),
+     ...);
 }
 
 }  // namespace detail

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// async: drop-in for std::async, whose future can end a range and be awaited (future.hpp). The function
-// runs under the caller's context. The last future of a thread waits for it in its destructor, as the
-// standard library's does; only one that has become a plain std::future or std::shared_future before that does not. A deferred
-// function runs where somebody first waits for it, an awaiting coroutine included.
+// async: a drop-in replacement for std::async, whose future can end a range and be awaited
+// (future.hpp). The function runs in the caller's context. As in the standard library, the last
+// future of a thread waits for it in its destructor; if that future was converted to a plain
+// std::future or std::shared_future, it does not wait. A deferred function runs in the first thread
+// or coroutine that waits for it.
 
 #include <future>
 #include <memory>
@@ -21,7 +22,7 @@
 namespace coroscope {
 namespace detail {
 
-/// A call that is made once, under the context in which it was put together.
+/// A call that is made once, in the context of its construction.
 template <class Function, class... Arguments>
 class bound_call {
 public:
@@ -39,10 +40,10 @@ public:
 private:
     Function function_;
     std::tuple<Arguments...> arguments_;
-    context context_ = current_context();
+    context context_ = coroscope::current_context();
 };
 
-/// A call, and the promise that it keeps.
+/// A call and its promise.
 template <class Call>
 class promised_call {
 public:
@@ -58,7 +59,7 @@ public:
                 answer.set_value(call());
             }
         }
-        COROSCOPE_DETAIL_PASS_UNWINDING  // the promise breaks then, as the standard library's does
+        COROSCOPE_DETAIL_PASS_UNWINDING  // the promise is then broken, as the standard library's
         COROSCOPE_DETAIL_CATCH(...) {
             answer.set_exception(std::current_exception());
         }
@@ -68,7 +69,7 @@ public:
     promise<result> answer;
 };
 
-/// Runs where somebody waits for it.
+/// Runs in the thread that waits for it.
 template <class Call>
 auto call_deferred(Call&& call) {
     using result = typename Call::result;
@@ -81,7 +82,8 @@ auto call_deferred(Call&& call) {
     return future<result>(std::move(state), std::move(completed));
 }
 
-/// Runs on a thread of its own; where there is none, throws std::system_error or, if it may, defers.
+/// Runs on a thread of its own. If no thread can be started, throws std::system_error or, if
+/// allowed, defers the call.
 template <class Call>
 auto call_on_thread(Call&& call, bool may_defer) {
     auto work = std::make_unique<promised_call<Call>>(static_cast<Call&&>(call));
@@ -95,7 +97,7 @@ auto call_on_thread(Call&& call, bool may_defer) {
     }
     COROSCOPE_DETAIL_CATCH(const std::system_error&) {
         if (!may_defer) COROSCOPE_DETAIL_RETHROW;
-        return call_deferred(std::move(work->call));
+        return detail::call_deferred(std::move(work->call));
     }
     static_cast<void>(work.release());
     return future<typename Call::result>(std::move(made), made.coroscope_completion(),
@@ -104,8 +106,8 @@ auto call_on_thread(Call&& call, bool may_defer) {
 
 }  // namespace detail
 
-/// Policies and exceptions are the standard library's: with launch::deferred allowed, a call for which there
-/// is no thread is deferred.
+/// Policies and exceptions are the standard library's. If launch::deferred is allowed, a call for
+/// which no thread can be started is deferred.
 template <class Function, class... Arguments>
 auto async(std::launch policy, Function&& function, Arguments&&... arguments) {
     using call_type = detail::bound_call<std::decay_t<Function>, std::decay_t<Arguments>...>;

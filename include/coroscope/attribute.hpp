@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// attribute: a key and a value that the context carries (a request id, a tenant) and that follow the
-// work wherever it goes: into awaited and spawned tasks, executors' jobs, propagated callables.
+// attribute: a key and a value that the context carries (a request id, a tenant). They follow the
+// work: into awaited and spawned tasks, executors' jobs and propagated callables.
 //
 //   coroscope::attribute tenant("tenant", request.tenant);   // until the end of the block
 //   …
 //   if (auto tenant = coroscope::current_attribute("tenant")) log(tenant.data(), tenant.size());
 //
-// Attributes nest; of two with the same key the inner one counts. Scopes that begin while an attribute is
-// carried can be grouped by it: `coroscope table F --group-by attr:tenant`. Work that was started
-// while it was carried keeps it, also after the block has ended.
+// Attributes nest. If two have the same key, the inner one counts. Scopes that begin while an
+// attribute is carried can be grouped by it: `coroscope table F --group-by attr:tenant`. Work that
+// was started while it was carried keeps it, even after the end of the block.
 //
-// Not of the hot path, but noexcept, without a lock, and without allocation once as many were alive
-// before. A key and its value have room for attribute_bytes together; what is longer is cut, and
-// counted among the trace's truncated texts. At most 2^20 combinations live at a time; what does
-// not fit is not carried.
+// Attributes are not part of the hot path, but they are noexcept, take no lock, and allocate only
+// if more are alive than ever before. A key and its value share attribute_bytes; longer ones are
+// cut and count among the trace's truncated texts. At most 2^20 - 1 combinations can be alive at a
+// time. An attribute that does not fit is unknown until its block ends, and so are the attributes
+// of the blocks around it: the trace counts it, and current_attribute() finds none of them.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,7 @@ inline constexpr std::size_t attribute_bytes = 104;
 /// A value, copied out of the context. Not NUL-terminated.
 class attribute_value {
 public:
-    /// Was the key found?
+    /// Returns whether the key was found.
     explicit operator bool() const noexcept { return found_; }
     const char* data() const noexcept { return text_; }
     std::size_t size() const noexcept { return size_; }
@@ -44,19 +45,19 @@ private:
     char text_[attribute_bytes];
 };
 
-/// The value that the calling thread's context carries for a key. Any thread, any time. Always
-/// empty in a program that is compiled with COROSCOPE_ENABLED=0.
+/// Returns the value that the calling thread's context carries for `key`. Any thread may call it at
+/// any time. Always empty in a program that is compiled with COROSCOPE_ENABLED=0.
 COROSCOPE_API attribute_value current_attribute(const char* key) noexcept;
 
 namespace detail {
 
-/// The context carries one attribute more: gives its handle, 0 where that is not possible.
+/// Adds one attribute to the context and returns its handle, or 0 if that is not possible.
 COROSCOPE_API std::uint32_t begin_attribute(const char* key, const char* value,
                                             std::size_t size) noexcept;
-/// Takes it off where the context still carries it, and lets it go.
+/// Removes the attribute if the context still carries it, and releases the handle.
 COROSCOPE_API void end_attribute(std::uint32_t handle) noexcept;
 
-/// A number as text, at the end of `to`. Gives its first digit.
+/// Writes a number as text that ends at `end`. Returns the address of its first character.
 template <class Integer>
 constexpr char* format_integer(Integer value, char* end) noexcept {
     const bool negative = value < 0;
@@ -74,11 +75,13 @@ constexpr char* format_integer(Integer value, char* end) noexcept {
 
 inline namespace COROSCOPE_ABI {
 
-/// Carried from its construction to its destruction, by the task or thread that runs the block. It lives in
-/// a block, on the stack or in the frame of an instrumented or Asio-tracked coroutine.
+/// The context of the task or thread that runs the block carries the attribute from its
+/// construction to its destruction. It must be a local variable, on the stack or in the frame of an
+/// instrumented or Asio-tracked coroutine.
 class [[nodiscard]] attribute {
 public:
-    /// `value`: an integer, or text: a C string or anything with data() and size(). Both are copied; null is "".
+    /// `value` must be an integer, a C string, or text with data() and size(). Both are copied;
+    /// null is "".
     template <class Value>
     attribute(const char* key, const Value& value) noexcept {
         if constexpr (COROSCOPE_ENABLED == 0) {
@@ -97,7 +100,9 @@ public:
         }
     }
     ~attribute() {
-        if (handle_ != 0) detail::end_attribute(handle_);
+        if constexpr (COROSCOPE_ENABLED != 0) {
+            if (handle_ != 0) detail::end_attribute(handle_);
+        }
     }
     attribute(const attribute&) = delete;
     attribute& operator=(const attribute&) = delete;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// label_await, behind COROSCOPE_AWAIT: names one await. Inside an instrumented coroutine only the
-// name is added. An operand that only the promise can await (Asio's) is returned as it is, under a
-// scope of that name that ends with the await expression. In any other coroutine the operand is wrapped, and the
-// suspension is recorded as an await of its own.
+// label_await, the function behind COROSCOPE_AWAIT: labels one await.
+//
+// In an instrumented coroutine it only adds the label. An operand that only the promise can await
+// (Asio's) is returned unchanged, inside a scope with the label that ends with the await
+// expression. In any other coroutine the operand is wrapped, and the suspension is recorded as an
+// await of its own.
 
 #include <coroutine>
 
@@ -16,23 +18,23 @@
 
 namespace coroscope {
 
-/// Can only the coroutine's own promise make an awaitable of this operand (Asio's awaitables are such)?
-/// It must see it unchanged. May be specialised for others.
+/// Whether only the coroutine's own promise can make an awaitable of this operand, as for Asio's
+/// awaitables. The promise must then get the operand unchanged. May be specialised for other types.
 template <class Operand>
 inline constexpr bool passes_through = !detail::is_awaitable<Operand>;
 
 namespace detail {
 
-/// Records an await that began at `start` and ends now, in a coroutine that is no task.
+/// Records an await that began at `start` and ends now, in a coroutine that is not a task.
 COROSCOPE_API void record_await(site& label, const scope_start& start) noexcept;
 
 }  // namespace detail
 
 inline namespace COROSCOPE_ABI {
 
-/// An await in a coroutine that is no task: its time is recorded under the label. The context stays
-/// where it is: nothing would tell when such a coroutine leaves the thread that resumed it. 32 bytes
-/// of frame beside the awaiter. Follows the awaiter protocol; see [expr.await].
+/// An await in a coroutine that is not a task: its time is recorded under the label. The context
+/// does not change, because no event would report that the coroutine leaves the thread that resumed
+/// it. Takes 32 bytes of frame beside the awaiter. Follows the awaiter protocol; see [expr.await].
 template <class Operand>
 class wrapped_await {
 public:
@@ -47,8 +49,9 @@ public:
     COROSCOPE_DETAIL_APART auto await_suspend(std::coroutine_handle<Promise> handle) {
         detail::begin_scope(
             start_, [](detail::scope_start* slow) noexcept { detail::begin_unobserved(slow); });
-        // Nothing of *this may be touched after the inner call succeeded: the coroutine may already
-        // run elsewhere. Where it throws or returns false, nobody else can have resumed it.
+        // After a successful inner call, *this must not be touched: the coroutine may already run
+        // on another thread. If the call throws or returns false, no other thread can have resumed
+        // it.
         unsuspend guard{&start_.ticks};
         using outcome = decltype(slot_.awaiter().await_suspend(handle));
         if constexpr (std::is_void_v<outcome>) {
@@ -85,7 +88,8 @@ private:
     detail::scope_start start_{0, 0};
 };
 
-/// An operand and its label, for the promise or the language to take apart.
+/// An operand with its label. An instrumented promise removes the label; in any other coroutine
+/// operator co_await wraps the operand.
 template <class Operand>
 class [[nodiscard]] labelled_await {
 public:
@@ -104,7 +108,7 @@ private:
     Operand&& operand_;
 };
 
-/// The label of one await, alive until the end of the await expression. Where the operand passes
+/// The label of one await, alive until the end of the await expression. If the operand passes
 /// through unchanged, the label is a scope of that extent.
 class await_label {
 public:

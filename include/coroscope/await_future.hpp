@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// co_await await_future(std::move(future)): awaits a future of another library, from any coroutine. The
-// coroutine goes on where the future completes, as a hand-over: its wake is its resume. Value, exception
-// or cancellation come through. A coroutine that is destroyed while it awaits is forgotten.
+// co_await await_future(std::move(future)): awaits a future of another library, from any coroutine.
+// The thread that completes the future resumes the coroutine at once, so the wake and the resume
+// are one moment. The await returns the value, or throws the exception or cancellation. A coroutine
+// may be destroyed while it awaits.
 //
-// The futures of future.hpp and those of integration/ are awaited without it. For another type its adaptor
-// says how:
+// The futures of future.hpp and of integration/ can be awaited without this function. Another type
+// needs an adaptor with these functions:
 //
 //   template <class T>
 //   struct coroscope::future_adaptor<their::future<T>> {
@@ -25,7 +26,7 @@
 
 namespace coroscope {
 
-/// Can a future of this type be awaited by its adaptor?
+/// Whether a future of this type can be awaited through its adaptor.
 template <class Future>
 concept deliverable_future = requires(Future&& future, void (*done)(Future)) {
     static_cast<bool>(future_adaptor<Future>::is_ready(future));
@@ -34,7 +35,8 @@ concept deliverable_future = requires(Future&& future, void (*done)(Future)) {
 
 namespace detail {
 
-/// Where a completed future is left for the coroutine that awaits it. It need not be default constructible.
+/// The place of a completed future, for the coroutine that awaits it. The future need not be
+/// default constructible.
 template <class Future>
 class future_slot {
 public:
@@ -46,24 +48,21 @@ public:
     }
 
     void put(Future&& completed) {
-        ::new (static_cast<void*>(&done)) Future(moved(completed));
+        ::new (static_cast<void*>(__builtin_addressof(done))) Future(detail::moved(completed));
         is_full_ = true;
         full_.close();
     }
-    /// The coroutine goes on when the slot is full.
+    /// Resumes the coroutine when the slot is full.
     void resume_when_full(waiting_coroutine& waiting) noexcept {
         static_cast<void>(full_.add(waiting));
     }
     Future& future() noexcept { return done; }
 
-    friend void retain(future_slot& self) noexcept {
-        __atomic_fetch_add(&self.holders_, 1U, __ATOMIC_RELAXED);
-    }
-    friend void release(future_slot& self) noexcept {
-        if (__atomic_sub_fetch(&self.holders_, 1U, __ATOMIC_ACQ_REL) != 0)
-            return;  // pairs with itself
-        self.full_.close();
-        delete &self;
+    void retain() noexcept { __atomic_fetch_add(&holders_, 1U, __ATOMIC_RELAXED); }
+    void release() noexcept {
+        if (__atomic_sub_fetch(&holders_, 1U, __ATOMIC_ACQ_REL) != 0) return;  // pairs with itself
+        full_.close();
+        delete this;
     }
 
 private:
@@ -80,7 +79,7 @@ class delivered_awaiter {
     using slot_ptr = counted_ptr<future_slot<Future>>;
 
 public:
-    explicit delivered_awaiter(Future&& awaited) : future_(moved(awaited)) {}
+    explicit delivered_awaiter(Future&& awaited) : future_(detail::moved(awaited)) {}
     delivered_awaiter(const delivered_awaiter&) = delete;
     delivered_awaiter& operator=(const delivered_awaiter&) = delete;
     ~delivered_awaiter() {
@@ -94,10 +93,11 @@ public:
         slot_ = slot;
         waiting_ = new waiting_coroutine(waiter);
         slot->resume_when_full(*waiting_);
-        Future taken = moved(future_);
-        // The coroutine may run elsewhere, and this awaiter be gone, before the call returns.
-        future_adaptor<Future>::deliver(moved(taken),
-                                        [slot](Future done) { slot->put(moved(done)); });
+        Future taken = detail::moved(future_);
+        // The coroutine may run on another thread, and destroy this awaiter, before the call
+        // returns.
+        future_adaptor<Future>::deliver(detail::moved(taken),
+                                        [slot](Future done) { slot->put(detail::moved(done)); });
     }
 
     decltype(auto) await_resume() { return slot_ ? slot_->future().get() : future_.get(); }
@@ -110,6 +110,8 @@ private:
 
 }  // namespace detail
 
+/// Returns the awaiter of `future`. An await may throw std::bad_alloc and the exceptions of the
+/// future's library.
 template <class Future>
     requires deliverable_future<Future>
 auto await_future(Future future) {

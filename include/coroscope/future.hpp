@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// future, shared_future and promise: drop-in for the standard library's, whose futures they are. The
-// producer itself tells when a future completes, so that a range ends with it (future_adaptor.hpp) and a
-// coroutine can await it; nobody polls and no thread waits.
+// future, shared_future and promise: drop-in replacements for the standard library's, built on its
+// futures. The producer itself reports the completion of a future. A range can therefore end with
+// it (future_adaptor.hpp), and a coroutine can await it, without polling and without a waiting
+// thread.
 //
 //   coroscope::promise<int> answer;
 //   coroscope::future<int> pending = answer.get_future();
-//   … answer.set_value(42) …                       // ranges end, the future is ready, who awaits runs on
-//   int value = co_await std::move(pending);        // or pending.get(), as ever
+//   … answer.set_value(42) …                 // ranges end, the future is ready, awaiters run on
+//   int value = co_await std::move(pending);        // or pending.get(), as usual
 //
-// Each is-a std::future or std::shared_future, as thread-safe as that, and can be passed where one is
-// wanted; what has become a plain std::future can no longer be awaited or take a range. An awaiting coroutine is
-// resumed by the producing call, on its thread; where the future is ready it is not suspended. What is set to
-// be ready at the thread's exit ends its ranges when it is set, and resumes who awaits it at the exit.
-// A coroutine that is destroyed while it awaits is forgotten; as with any coroutine, not while it is resumed.
+// Each is-a std::future or std::shared_future, has the same thread-safety, and may be passed as
+// one. A future that was converted to a plain std::future can no longer be awaited or take a range.
+// The producing call resumes an awaiting coroutine on its own thread. If the future is ready, the
+// coroutine does not suspend. A result that becomes ready at the thread's exit ends its ranges when
+// it is set, and resumes awaiters at the exit. A coroutine may be destroyed while it awaits, but,
+// like any coroutine, not while it is being resumed.
 //
-// packaged_task.hpp and async.hpp have the other two producers. With COROSCOPE_ENABLED=0 all of this works, too.
+// packaged_task.hpp and async.hpp have the other two producers. With COROSCOPE_ENABLED=0 all of
+// this still works.
 
 #include <chrono>
 #include <coroutine>
@@ -34,7 +37,8 @@
 namespace coroscope {
 namespace detail {
 
-/// Is it there, or will nobody but the one who waits produce it?
+/// Returns whether the result is available or deferred. A deferred result is produced by the
+/// waiting thread itself.
 template <class Future>
 bool ready_or_deferred(const Future& future) {
     return future.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
@@ -44,12 +48,12 @@ inline bool is_produced(const completion_ptr& completed) noexcept {
     return completed && completed->before.closed();
 }
 
-/// The awaiter of a future, which stays where it is until the end of the await expression.
+/// The awaiter of a future, which must stay in place until the end of the await expression.
 template <class Future>
 class future_awaiter {
 public:
     future_awaiter(Future& awaited, const completion_ptr& completed) noexcept
-        : future_(&awaited), completed_(completed) {}
+        : future_(__builtin_addressof(awaited)), completed_(completed) {}
     future_awaiter(const future_awaiter&) = delete;
     future_awaiter& operator=(const future_awaiter&) = delete;
     ~future_awaiter() {
@@ -57,14 +61,14 @@ public:
     }
 
     bool await_ready() const {
-        return !completed_ || !future_->valid() || ready_or_deferred(*future_);
+        return !completed_ || !future_->valid() || detail::ready_or_deferred(*future_);
     }
 
     bool await_suspend(std::coroutine_handle<> waiter) {
         waiting_ = new (std::nothrow) waiting_coroutine(waiter);
         if (waiting_ == nullptr) return false;  // without memory it blocks in await_resume
         if (completed_->after.add(*waiting_))
-            return true;  // the coroutine may run elsewhere by now
+            return true;  // the coroutine may run on another thread by now
         delete std::exchange(waiting_, nullptr);
         return false;
     }
@@ -82,7 +86,7 @@ private:
 template <class T>
 class shared_future;
 
-/// A std::future whose completion can be watched. Awaiting it takes the value, as get() does.
+/// A std::future that reports its completion. An await takes the value, as get() does.
 template <class T>
 class [[nodiscard]] future : public std::future<T> {
 public:
@@ -93,7 +97,7 @@ public:
         swap(taken);
         return *this;
     }
-    /// One of async() waits for its thread, as the standard library's does.
+    /// A future of async() waits for its thread, as the standard library's does.
     ~future() { worker_.leave(this->valid() || detail::is_produced(completed_)); }
 
     shared_future<T> share() noexcept { return shared_future<T>(std::move(*this)); }
@@ -101,7 +105,8 @@ public:
     auto operator co_await() && { return detail::future_awaiter<future>(*this, completed_); }
     auto operator co_await() & { return detail::future_awaiter<future>(*this, completed_); }
 
-    /// For producers: a future of theirs, and what they will close when it completes.
+    /// For producers: takes their std::future, and the completion that they must close when it
+    /// completes.
     future(std::future<T>&& state, detail::completion_ptr completed,
            detail::joiner_ptr worker = {}) noexcept
         : std::future<T>(std::move(state)),
@@ -122,8 +127,8 @@ private:
     detail::joiner_ptr worker_;
 };
 
-/// A std::shared_future whose completion can be watched. Awaiting it gives what get() gives; the reference
-/// is good as long as a copy lives.
+/// A std::shared_future that reports its completion. An await returns the same as get(); the
+/// reference is valid while a copy of the future lives.
 template <class T>
 class shared_future : public std::shared_future<T> {
 public:
@@ -172,8 +177,9 @@ struct future_adaptor<shared_future<T>> {
     }
 };
 
-/// A std::promise that tells when it completes: just before it makes its future ready it ends the ranges
-/// attached to that, right after it resumes who awaits it. Destroyed before it has a value, it breaks.
+/// A std::promise that reports its completion. It ends the attached ranges just before it makes its
+/// future ready, and resumes the awaiters just after. If it is destroyed without a value, its
+/// future gets broken_promise.
 template <class T>
 class promise {
     struct no_value {};
@@ -211,7 +217,7 @@ public:
     void set_value(const value& given)
         requires std::is_object_v<T>
     {
-        // What may throw comes before the end of the range.
+        // Copies that may throw come before the end of the range.
         if constexpr (!std::is_nothrow_copy_constructible_v<T> && std::is_move_constructible_v<T>) {
             set_value(value(given));
         } else {

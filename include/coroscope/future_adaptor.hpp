@@ -4,20 +4,23 @@
 // call_end_callbacks_on_future: a range that ends when a future completes.
 //
 //   coroscope::range query("db.query");
-//   auto rows = call_end_callbacks_on_future(query, store.query(key));   // a future of the same type
+//   // A future of the same type:
+//   auto rows = call_end_callbacks_on_future(query, store.query(key));
 //
-// What comes back completes with the same value, exception or cancellation as the one that went in, after
-// the range has ended and its end callbacks have run. Those run on the completing thread under the context
-// of the attachment; where the future is complete already, here and now. Others who wait for the same
-// shared state, as copies of a shared future do, may see it complete before.
+// The returned future completes with the same value, exception or cancellation as the given one,
+// after the range has ended and its end callbacks have run. Callbacks run on the completing thread,
+// in the context of the attachment; if the future is complete already, they run inside the call.
+// Other waiters of the same shared state, such as copies of a shared future, may see it complete
+// earlier.
 //
-// future_adaptor<Future> says how a type of future is adapted. There are adaptors for coroscope::future
-// (future.hpp), for types with folly-style thenTry(f), and for types whose then(f) hands over the completed
-// future, which integration/ specialises for some libraries. Another type needs a specialisation:
+// future_adaptor<Future> adapts a type of future. There are adaptors for coroscope::future
+// (future.hpp), for types with folly-style thenTry(f), and for types whose then(f) passes the
+// completed future. integration/ specialises it for some libraries. Another type needs a
+// specialisation:
 //
 //   template <class T>
 //   struct coroscope::future_adaptor<their::future<T>> {
-//       /// Gives back a future of the same type. Calls `end()` when `future` completes, before that.
+//       /// Returns a future of the same type. Calls `end()` just before that completes.
 //       static their::future<T> attach(their::future<T>&& future, coroscope::range_end end);
 //   };
 
@@ -33,7 +36,7 @@
 namespace coroscope {
 namespace detail {
 
-/// Ends the range, then gives the completed future's value or throws what it holds.
+/// Ends the range, then returns the completed future's value or rethrows its exception.
 template <class Future>
 class then_continuation {
 public:
@@ -47,7 +50,7 @@ private:
     range_end end_;
 };
 
-/// The same for a completed Try. What its value() refers to is taken out, but for a future of references.
+/// As above, for a completed Try. Moves the value out, except from a future of references.
 template <bool Refers>
 class try_continuation {
 public:
@@ -84,7 +87,7 @@ concept has_then = requires(Future&& future, then_continuation<Future> continuat
 
 }  // namespace detail
 
-/// How to adapt a type of future; see above. Not defined for types that none of the forms fits.
+/// The adaptor of a type of future; see above. Undefined for a type that fits none of the forms.
 template <class Future>
 struct future_adaptor;
 
@@ -105,7 +108,7 @@ struct future_adaptor<Future> {
     }
 };
 
-/// Has this type of future an adaptor?
+/// Whether this type of future has an adaptor.
 template <class Future>
 concept adaptable_future = requires(Future&& future, range_end end) {
     {
@@ -124,31 +127,31 @@ std::remove_cvref_t<Future> attach_future(range_state* state, Future&& future) {
                   "async (future.hpp), include its header of coroscope/integration/, or specialise "
                   "coroscope::future_adaptor");
     adapted taken(static_cast<Future&&>(future));
-    if (state == nullptr || !attach(*state)) return taken;
+    if (state == nullptr || !detail::attach(*state)) return taken;
     return future_adaptor<adapted>::attach(detail::moved(taken), range_end(state));
 }
 
 }  // namespace detail
 
-/// Ends `ends` when `future` completes: see above. A range takes one future; a second is refused with one
-/// line on stderr (the first time) and given back as it was, and current_range_faults() counts it. Throws
-/// what the library of the future throws.
+/// Ends `ends` when `future` completes: see above. A range takes one future. A second one is
+/// refused: it is returned unchanged, current_range_faults() counts it, and the first refusal
+/// writes one line to stderr. Throws the exceptions of the future's library.
 template <class Future>
 auto call_end_callbacks_on_future(const range& ends, Future&& future) {
     return detail::attach_future(ends.coroscope_state().get(), static_cast<Future&&>(future));
 }
 
-/// The same for a range that the caller keeps. Where it is destroyed before the future completes, it ends
-/// there, with one line on stderr (the first time), and current_range_faults() counts it.
+/// As above, for a range that the caller keeps. If it is destroyed before the future completes, it
+/// ends then. current_range_faults() counts this, and the first case writes one line to stderr.
 template <class Future>
 auto call_end_callbacks_on_future(record_function& ends, Future&& future) {
     return detail::attach_future(ends.coroscope_state(), static_cast<Future&&>(future));
 }
 
-/// The same where the future needs an executor first: `future.via(executor)`, whose type comes back.
+/// As above, for a future that needs an executor first: returns the type of `future.via(executor)`.
 template <class Future, class Executor>
 auto call_end_callbacks_on_future(const range& ends, Future&& future, Executor&& executor) {
-    return call_end_callbacks_on_future(
+    return coroscope::call_end_callbacks_on_future(
         ends, static_cast<Future&&>(future).via(static_cast<Executor&&>(executor)));
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// module_guard: names the part of the program that works here (torch: with_modules). Guards nest into a path,
-// "Encoder.Layer.Attention", which follows the work as attributes do.
+// module_guard: names the part of the program that works here (torch: with_modules). Guards nest
+// into a path, "Encoder.Layer.Attention", which follows the work as attributes do.
 //
 //   coroscope::module_guard here("Attention");      // until the end of the block
 //
-// It acts where a session with profile_options::with_modules records, and else costs a test. The path is
-// the attribute "module": `coroscope table F --group-by attr:module`. It has room for about a hundred
-// bytes; what is longer is cut, and counted among the trace's truncated texts.
+// A guard has an effect only while a session with profile_options::with_modules records; else it
+// costs one test. The path is the attribute "module": `coroscope table F --group-by attr:module`.
+// It has room for about a hundred bytes. A longer path is cut and counts among the trace's
+// truncated texts.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,22 +21,23 @@
 
 namespace coroscope {
 
-/// The key of the attribute that holds the path.
+/// The key of the attribute for the path.
 inline constexpr const char* module_key = "module";
 
 namespace detail {
 
-/// As begin_attribute; 0 where no session asks for modules.
+/// As begin_attribute; returns 0 if no session asks for modules.
 COROSCOPE_API std::uint32_t begin_module(const char* name, std::size_t size) noexcept;
 
 }  // namespace detail
 
 inline namespace COROSCOPE_ABI {
 
-/// Lives where an attribute may.
+/// A guard must be used like an attribute: as a local variable, on the stack or in the frame of a
+/// tracked coroutine.
 class [[nodiscard]] module_guard {
 public:
-    /// `name`: a C string or anything with data() and size(); copied.
+    /// `name` must be a C string or have data() and size(). It is copied.
     template <class Name>
     explicit module_guard(const Name& name) noexcept {
         if (COROSCOPE_ENABLED == 0 || !detail::is_recording()) [[likely]]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// observer: a pair of callbacks that see scopes begin and end, whether or not a session records them
-// (torch: at::RecordFunction's callbacks).
+// An observer is a pair of callbacks that see scopes begin and end, whether or not a session
+// records them (torch: at::RecordFunction's callbacks).
 //
 //   coroscope::observer timing(
 //       [](const coroscope::scope_info&) { return std::make_unique<stopwatch>(); },
@@ -10,17 +10,19 @@
 //   const auto handle = coroscope::add_global_observer(timing.sampling_probability(0.01));
 //   … coroscope::remove_observer(handle);
 //
-// A global observer sees every thread; a thread-local one sees the context that added it and whatever work
-// that context is carried to. Which observers see a scope is settled when it begins: global ones first, then
-// thread-local ones, each in the order of registration, and the same order at its end. An end is called where its
-// start was, and did not throw, also after the observer was removed. What callbacks throw is dropped and counted.
-// A scope inside a callback is not seen by the observer whose callback it is.
+// A global observer sees every thread. A thread-local observer sees the context that added it and
+// the work to which that context is carried. The observers of a scope are chosen when it begins:
+// global ones first, then thread-local ones, each in the order of registration. Their ends run in
+// the same order. An end runs if its start ran and did not throw, even if the observer was removed
+// in between. An exception of a callback is dropped and counted. An observer does not see scopes
+// inside its own callbacks.
 //
-// Observed are COROSCOPE, COROSCOPE_FUNCTION, COROSCOPE_CAT, COROSCOPE_ARGS, record_function, range, and
-// COROSCOPE_AWAIT where it is a scope. Awaits and transitions of tasks are not scopes.
+// Observers see COROSCOPE, COROSCOPE_FUNCTION, COROSCOPE_CAT, COROSCOPE_ARGS, record_function,
+// range, and COROSCOPE_AWAIT if it is a scope. Awaits and transitions of tasks are not scopes.
 //
-// Registering and removing: any thread, any time, also inside callbacks. Callbacks run on the thread where the
-// scope begins or ends, and concurrently where scopes do.
+// Thread-safety: any thread may register and remove observers at any time, also inside callbacks.
+// Callbacks run on the thread on which the scope begins or ends. They must be safe to run
+// concurrently, because scopes of several threads are concurrent.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +36,7 @@
 
 namespace coroscope {
 
-/// Text that is the runtime's. data() ends with a NUL; valid during the callback.
+/// Text that the runtime owns. data() ends with a NUL. Valid during the callback only.
 class observed_text {
 public:
     constexpr observed_text(const char* text, std::size_t size) noexcept
@@ -48,7 +50,7 @@ private:
     std::size_t size_;
 };
 
-/// Addresses by which values can be known again; valid during the callback.
+/// Addresses that identify values. Valid during the callback only.
 class observed_addresses {
 public:
     constexpr observed_addresses(const void* const* first, std::size_t size) noexcept
@@ -62,54 +64,58 @@ private:
     std::size_t size_;
 };
 
-/// One scope as its observers see it. Valid during the callback.
+/// One scope, as its observers see it. Valid during the callback only.
 class scope_info {
 public:
     explicit scope_info(const detail::scope_facts& facts) noexcept : facts_(facts) {}
 
     observed_text name() const noexcept { return {facts_.name, facts_.name_size}; }
     scope_kind kind() const noexcept { return facts_.kind; }
-    /// Where it stands in the source; null where the label is one of run time.
+    /// The place of the scope in the source; null if its label was made at run time.
     const site* where() const noexcept { return facts_.where; }
-    /// Unique in the process, from 1. 0 where no observer that sees this scope needs ids.
+    /// Unique in the process, from 1. 0 if no observer of this scope needs ids.
     std::uint64_t id() const noexcept { return facts_.id; }
-    /// The thread on which it began: threads are counted from 1, and no number is used again.
+    /// The thread on which the scope began. Threads are counted from 1, and numbers are not reused.
     std::uint32_t thread_id() const noexcept { return facts_.thread; }
-    /// The task in whose context it began; 0: none.
+    /// The task in whose context the scope began; 0: none.
     std::uint64_t task() const noexcept { return facts_.task; }
-    /// Ties deferred work to the place that created it; -1: none.
+    /// Sequence number that links deferred work to its creation; -1: none.
     std::int64_t sequence_nr() const noexcept { return facts_.sequence_nr; }
-    /// May it end on another thread than it began on: a range, or a scope in the frame of a coroutine or on
-    /// a fiber's stack?
+    /// Returns whether the scope may end on another thread than it began on. That holds for a range
+    /// and for a scope in a coroutine's frame or on a fiber's stack.
     bool may_change_threads() const noexcept { return facts_.may_change_threads; }
-    /// The values of COROSCOPE_ARGS, of record_function's arguments or of a decorated call's, as text. During
-    /// start only, and where some observer of the scope needs inputs; else empty.
+    /// The values of COROSCOPE_ARGS, of record_function's arguments or of a decorated call's
+    /// arguments, as text. Empty outside the start callback, and if no observer of the scope needs
+    /// inputs.
     observed_text inputs() const noexcept { return {facts_.inputs, facts_.inputs_size}; }
-    /// Their dimensions as JSON, "[[2, 3], []]"; see shapes.hpp. Empty as inputs() is.
+    /// The dimensions of the inputs as JSON, "[[2, 3], []]"; see shapes.hpp. Empty whenever
+    /// inputs() is.
     observed_text input_shapes() const noexcept {
         return {facts_.input_shapes, facts_.input_shapes_size};
     }
-    /// Where their elements are, for the first 16: pointers, and what has data(), but text; null for the rest.
+    /// Addresses of the elements of the first 16 inputs: of pointers, and of objects with data()
+    /// except text. Null for every other input.
     observed_addresses input_addresses() const noexcept {
         return {facts_.input_addresses, facts_.input_addresses_size};
     }
-    /// What record_function::outputs was given, or a decorated call returned. During end only, and
-    /// where some observer of the scope needs outputs; else empty.
+    /// The values given to record_function::outputs, or the result of a decorated call. Empty
+    /// outside the end callback, and if no observer of the scope needs outputs.
     observed_text outputs() const noexcept { return {facts_.outputs, facts_.outputs_size}; }
 
     observed_addresses output_addresses() const noexcept {
         return {facts_.output_addresses, facts_.output_addresses_size};
     }
 
-    /// The calling thread's number, as above; 0 where it is ending.
+    /// The number of the calling thread, as in thread_id(); 0 while the thread is ending.
     COROSCOPE_API static std::uint32_t current_thread_id() noexcept;
 
 private:
     const detail::scope_facts& facts_;
 };
 
-/// What a start may hand to its end: derive from it and return a std::unique_ptr. It is destroyed after
-/// the end callback, on that thread.
+/// Data that a start callback may pass to its end callback. Derive from this class and return a
+/// std::unique_ptr to the object. The object is destroyed after the end callback, on the same
+/// thread.
 class observer_context {
 public:
     observer_context() noexcept = default;
@@ -155,19 +161,21 @@ struct observer_options {
     bool needs_inputs = false;
     bool needs_outputs = false;
     bool needs_ids = false;
-    bool holds_profiler_slot = false;     ///< as a session does: see emit_nvtx
-    bool (*wanted)() noexcept = nullptr;  ///< asked before each scope, where there is one
+    bool holds_profiler_slot = false;  ///< the observer counts as a session, as emit_nvtx does
+    /// if not null, called before each scope: whether to observe it
+    bool (*wanted)() noexcept = nullptr;
     std::uint8_t kinds = all_scope_kinds;
     double sampling_probability = 1;
 };
 
 }  // namespace detail
 
-/// Two callbacks and what they ask for; registered once. Used by one thread.
+/// Two callbacks and their options. An observer can be registered once, and only one thread may use
+/// it.
 class observer {
 public:
-    /// `start(scope)` gives nothing or a std::unique_ptr to something derived from observer_context;
-    /// `end(scope, observer_context*)` gets that, or null.
+    /// `start(scope)` must return void or a std::unique_ptr to a class derived from
+    /// observer_context. `end(scope, observer_context*)` receives that pointer, or null.
     template <class Start, class End>
     observer(Start start, End end)
         : calls_(new(std::nothrow)
@@ -180,14 +188,18 @@ public:
     observer& operator=(observer&&) = delete;
     ~observer() { delete calls_; }
 
+    /// Observed scopes provide inputs. This function and the setters below must be called before
+    /// the registration.
     observer& needs_inputs(bool wanted = true) noexcept {
         return options_.needs_inputs = wanted, *this;
     }
+    /// Observed scopes provide outputs.
     observer& needs_outputs(bool wanted = true) noexcept {
         return options_.needs_outputs = wanted, *this;
     }
+    /// Observed scopes have ids.
     observer& needs_ids(bool wanted = true) noexcept { return options_.needs_ids = wanted, *this; }
-    /// Only these kinds; none means all.
+    /// Observes only these kinds of scope; without arguments, all kinds.
     template <class... Kinds>
     observer& scopes(Kinds... kinds) noexcept {
         options_.kinds = sizeof...(kinds) == 0
@@ -195,7 +207,8 @@ public:
                              : static_cast<std::uint8_t>((0U | ... | detail::bit_of(kinds)));
         return *this;
     }
-    /// Sees each scope with this probability, in [0, 1]: geometric countdowns per thread and kind of scope.
+    /// Observes each scope with this probability, which must be in [0, 1]. Each thread draws
+    /// geometric countdowns for each kind of scope.
     observer& sampling_probability(double probability) noexcept {
         const bool valid = probability >= 0 && probability <= 1;
         if (valid) options_.sampling_probability = probability;
@@ -203,7 +216,7 @@ public:
         return *this;
     }
 
-    /// Why it cannot be registered; a literal, empty where it can.
+    /// Returns a literal: the reason why the observer cannot be registered; empty if it can.
     const char* message() const noexcept { return message_; }
 
 private:
@@ -213,33 +226,36 @@ private:
     const char* message_ = calls_ == nullptr ? "There is no memory for an observer." : "";
 };
 
-/// Names a registered observer, from 1; 0 is none.
+/// Identifies a registered observer, from 1; 0: none.
 using observer_handle = std::uint64_t;
 
-/// Registers for all threads: scopes that begin from now on. 0 where observer::message() tells why not, or memory
-/// is short.
+/// Registers `added` for all threads; it sees the scopes that begin from now on. Returns 0 if
+/// memory is short or if observer::message() gives a reason.
 COROSCOPE_API observer_handle add_global_observer(observer& added) noexcept;
 inline observer_handle add_global_observer(observer&& added) noexcept {
     return add_global_observer(added);
 }
 
-/// Registers for this context, which carries it into what it spawns, awaits, posts and propagates from now
-/// on. As an attribute is: it is removed in the block that added it, and on the thread or in the task that did.
+/// Registers `added` for this context, which carries it into the work that it spawns, awaits, posts
+/// and propagates from now on. Like an attribute, the observer must be removed in the block that
+/// added it, and on the same thread or in the same task.
 COROSCOPE_API observer_handle add_thread_local_observer(observer& added) noexcept;
 inline observer_handle add_thread_local_observer(observer&& added) noexcept {
     return add_thread_local_observer(added);
 }
 
-/// No scope that begins from now on is seen by it; on other threads a start may be running still. Its callables live
-/// until the last scope that it sees has ended, and no thread or context knows it any more. False, with one line on
-/// stderr the first time, where the handle names none (any more).
+/// Removes an observer. It sees no scope that begins from now on; on another thread, a start
+/// callback may still be running. Its callables live until the last observed scope has ended and no
+/// thread or context refers to the observer. Returns false if the handle identifies no registered
+/// observer; the first time, this writes one line to stderr.
 COROSCOPE_API bool remove_observer(observer_handle handle) noexcept;
 
-/// Are scopes of this context observed, if anybody observes?
+/// Returns whether the registered observers see the scopes of this context.
 COROSCOPE_API bool observers_enabled() noexcept;
 
-/// Switches observers on or off for this context until the end of the block, on the thread or in the task that
-/// runs it; what is started meanwhile keeps it. Scopes that are observed already have their end.
+/// Switches observers on or off for this context until the end of the block. Must be used in one
+/// block, on one thread or in one task. Work that is started meanwhile inherits the setting. Scopes
+/// that are observed already still have their end callback.
 class [[nodiscard]] observers_guard {
 public:
     COROSCOPE_API explicit observers_guard(bool enabled = true) noexcept;
@@ -251,23 +267,25 @@ private:
     std::uint32_t carried_;
 };
 
+/// An observers_guard that switches observers off.
 class [[nodiscard]] disable_observers_guard : observers_guard {
 public:
     disable_observers_guard() noexcept : observers_guard(false) {}
 };
 
-/// What went wrong with observers, in this process so far. The first of each kind writes one line to stderr.
+/// Faults of observers in this process so far. The first fault of each kind writes one line to
+/// stderr.
 struct observer_faults {
-    std::uint64_t callbacks_that_threw =
-        0;  ///< the exception was dropped; after a start there is no end
-    std::uint64_t unknown_handles = 0;  ///< removed, and named no observer
+    /// The exception was dropped; if a start callback threw, its end callback does not run.
+    std::uint64_t callbacks_that_threw = 0;
+    std::uint64_t unknown_handles = 0;  ///< a removal that named no observer
     std::uint64_t out_of_memory = 0;  ///< a scope was not observed, or its name or outputs were cut
-    std::uint64_t cut_texts = 0;      ///< inputs or outputs beyond 1,024 bytes
+    std::uint64_t cut_texts = 0;      ///< inputs or outputs longer than 1,024 bytes
 };
-/// Any thread. Figures may be of slightly different moments.
+/// Any thread may call it. The counters are read one after the other.
 COROSCOPE_API observer_faults current_observer_faults() noexcept;
 
-/// For tests: from now on the countdowns of every thread follow from this seed alone; 0: no more.
+/// For tests: derives the countdowns of every thread from this seed alone. 0 ends that.
 COROSCOPE_API void seed_observer_sampling(std::uint64_t seed) noexcept;
 
 }  // namespace coroscope

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// packaged_task: drop-in for std::packaged_task, whose future can end a range and be awaited (future.hpp).
-// Its ranges end when the function has returned or thrown, just before the future is ready. A callable
-// may be move-only. As thread-safe as the standard library's: not.
+// packaged_task: a drop-in replacement for std::packaged_task, whose future can end a range and be
+// awaited (future.hpp). Its ranges end when the function has returned or thrown, just before the
+// future is ready. A callable may be move-only. Like the standard library's, it is not thread-safe.
 
 #include <future>
 #include <tuple>
@@ -17,6 +17,8 @@ namespace coroscope {
 template <class Signature>
 class packaged_task;
 
+/// A std::packaged_task that reports its completion; see above. Errors are those of the standard
+/// library's.
 template <class Result, class... Arguments>
 class packaged_task<Result(Arguments...)> {
 public:
@@ -51,7 +53,7 @@ public:
 
     void operator()(Arguments... arguments) {
         const detail::completion_ptr held =
-            completed_;  // the task may be destroyed once it is ready
+            completed_;  // the task may be destroyed once the result is ready
         task_(held.get(), std::forward<Arguments>(arguments)...);
         held->after.try_close();
     }
@@ -62,7 +64,8 @@ public:
         detail::close_at_thread_exit(held);
     }
 
-    /// Makes room for another call and another future; the one before breaks if it was not called.
+    /// Prepares another call and another future. The earlier future gets broken_promise if the task
+    /// was not called.
     void reset() {
         detail::completion_ptr next(new detail::completion);
         if (!at_exit_ && completed_) completed_->before.close();
@@ -80,7 +83,7 @@ private:
         explicit produced(Given&& function) : function_(static_cast<Given&&>(function)) {}
         Result operator()(detail::completion* completed, Arguments... arguments) {
             const detail::producing guard(*completed);
-            // std::apply calls whatever std::invoke does, and comes with <future>.
+            // std::apply calls everything that std::invoke does, and <future> includes it.
             const auto call = [&]() -> decltype(auto) {
                 return std::apply(function_,
                                   std::forward_as_tuple(std::forward<Arguments>(arguments)...));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// propagate(callable): the context follows a callable to wherever it runs, a thread pool, a
-// std::thread, a callback (torch: wrapPropagateTLSState). The context is captured when it is wrapped
-// and installed around each call; arguments, result and exceptions pass through.
+// propagate(callable): the context follows a callable to another thread, such as a thread pool, a
+// std::thread or a callback (torch: wrapPropagateTLSState). The context is captured at the call of
+// propagate() and installed around each call of the result. Arguments, result and exceptions pass
+// through.
 
 #include <type_traits>
 
@@ -15,8 +16,8 @@
 namespace coroscope {
 inline namespace COROSCOPE_ABI {
 
-/// A callable and the context under which it runs. As copyable and movable as the callable, and called with what that
-/// can be called with.
+/// A callable with its context. As copyable and movable as the callable, with the same arguments.
+/// As thread-safe as the callable.
 template <class Callable>
 class propagated {
 public:
@@ -44,9 +45,11 @@ public:
 
 private:
     Callable callable_;
-    context context_ = current_context();
+    context context_ = coroscope::current_context();
 };
 
+/// Returns `callable` with the current context. Throws the exceptions of the callable's copy or
+/// move.
 template <class Callable>
 propagated<std::decay_t<Callable>> propagate(Callable&& callable) {
     return propagated<std::decay_t<Callable>>(static_cast<Callable&&>(callable));

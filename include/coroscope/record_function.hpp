@@ -3,15 +3,15 @@
 
 // record_function: a range whose label is known only at run time, in three forms.
 //
-//   coroscope::record_function range(name);             // from here to the end of the block
-//   auto timed = coroscope::record_function::of("parse", parse);   // a decorator of a callable
-//   coroscope::record_function range; range.begin("upload"); … range.end();   // no block encloses it
+//   coroscope::record_function range(name);  // from here to the end of the block
+//   auto timed = coroscope::record_function::of("parse", parse);  // a decorator of a callable
+//   coroscope::record_function range; range.begin("upload"); … range.end();  // without a block
 //
-// The label is copied into the trace when the range begins, and not looked at when nothing records.
-// begin() and end() may stand on different threads and in different tasks; the user orders them.
-// Ending a range twice, or one that never began, does nothing. A range that ends when a future
-// completes is attached to it (future_adaptor.hpp); it must then live until that: prefer
-// coroscope::range, whose handle is shared.
+// The label is copied into the trace when the range begins. If nothing records, the label is not
+// read. begin() and end() may be called on different threads and in different tasks; the user must
+// order the calls. A second end, or an end of a range that never began, does nothing. A range that
+// ends with a future is attached to it (future_adaptor.hpp) and must then live until the future
+// completes. For that purpose coroscope::range, whose handle is shared, should be preferred.
 
 #include <type_traits>
 
@@ -23,43 +23,53 @@
 #include <coroscope/range.hpp>
 #include <coroscope/scope.hpp>
 
+#if COROSCOPE_ENABLED
+#define COROSCOPE_DETAIL_NEEDED
+#else
+#define COROSCOPE_DETAIL_NEEDED [[gnu::weak]]  // without end callbacks a program needs no library
+#endif
+
 namespace coroscope {
 
 namespace detail {
 
-/// Makes a shared range of what was begun, for callbacks and futures; null where there is no memory.
+/// Makes a shared range of a begun one, for callbacks and futures. Returns null if memory is short.
 COROSCOPE_API range_state* share_range(const range_start& begun) noexcept;
-/// As of a begun range, unless it has ended or is attached.
+/// Offers outputs as for a range_start, unless the range has ended or is attached.
 COROSCOPE_API void offer_outputs(const range_state& state, const value_source& outputs) noexcept;
-/// The borrower's hold ends: the range, too, if it has not. `died`: by destruction, which must not
-/// happen before its future has completed.
-COROSCOPE_API void leave_shared_range(range_state& state, bool died) noexcept;
+/// Releases the borrower's reference, and ends the range if it is open. `died`: the borrower was
+/// destroyed, which must not happen before the range's future has completed.
+COROSCOPE_DETAIL_NEEDED COROSCOPE_API void leave_shared_range(range_state& state,
+                                                              bool died) noexcept;
 
 }  // namespace detail
 
 inline namespace COROSCOPE_ABI {
 
-/// With COROSCOPE_ENABLED=0 nothing is recorded, and end callbacks run all the same.
-class record_function {
+/// With COROSCOPE_ENABLED=0 nothing is recorded, but end callbacks still run. Not thread-safe, as
+/// described above.
+class [[nodiscard]] record_function {
 public:
     record_function() noexcept = default;
 
-    /// Begins. `label` is anything with data() and size(), or a C string. Observers that need inputs see
-    /// the values of `inputs`, as COROSCOPE_ARGS shows them.
+    /// Begins a range. `label` must be a C string or have data() and size(). Observers that need
+    /// inputs see the values of `inputs`, in the form of COROSCOPE_ARGS.
     template <class Label, class... Inputs>
-    explicit record_function(const Label& label, const Inputs&... inputs) noexcept {
+    [[nodiscard("the range ends at once: name this object")]] explicit record_function(
+        const Label& label, const Inputs&... inputs) noexcept {
         begin_as({detail::range_form::block}, label, inputs...);
     }
-    /// The same, at a place in a sequence of deferred work (sequence.hpp).
+    /// As above, at a place in a sequence of deferred work (sequence.hpp).
     template <class Label, class... Inputs>
-    record_function(const Label& label, const deferred& place, const Inputs&... inputs) noexcept {
+    [[nodiscard("the range ends at once: name this object")]] record_function(
+        const Label& label, const deferred& place, const Inputs&... inputs) noexcept {
         begin_as({detail::range_form::block, place}, label, inputs...);
     }
     record_function(const record_function&) = delete;
     record_function& operator=(const record_function&) = delete;
     ~record_function() { finish(true); }
 
-    /// Begins the range; one that is open is ended first.
+    /// Begins a range. If this object has an open range, ends that first.
     template <class Label, class... Inputs>
     void begin(const Label& label, const Inputs&... inputs) noexcept {
         finish(false);
@@ -71,8 +81,9 @@ public:
         begin_as({detail::range_form::by_hand, place}, label, inputs...);
     }
 
-    /// What the range results in, for observers that need outputs: as text, before its end, and before it is attached
-    /// to a future, which may end it on another thread.
+    /// Offers the results of the range, as text, to observers that need outputs. Must be called
+    /// before the range ends, and before it is attached to a future, which may end it on another
+    /// thread.
     template <class... Outputs>
     void outputs(const Outputs&... outputs) const noexcept {
         if (!detail::is_observed(range_.start) && shared_ == nullptr) [[likely]]
@@ -96,7 +107,8 @@ public:
         detail::call_on_end(coroscope_state(), static_cast<Callback&&>(callback));
     }
 
-    /// The shared half, made at the first call; null where the range is not open or memory is short.
+    /// Returns the shared state of the range, which the first call makes. Returns null if the range
+    /// is not open or memory is short.
     detail::range_state* coroscope_state() noexcept {
         if (open_ && shared_ == nullptr) {
             shared_ = detail::share_range(range_);
@@ -105,8 +117,8 @@ public:
         return shared_;
     }
 
-    /// A callable that records a range of this label around each call; arguments and result are its
-    /// inputs and outputs. The label must outlive it.
+    /// Returns a callable that records a range of this label around each call. Arguments and result
+    /// are its inputs and outputs. The label must outlive the callable.
     template <class Callable>
     static auto of(const char* label, Callable callable) {
         return [label,
@@ -152,7 +164,7 @@ private:
     void finish(bool died) noexcept {
         if (!open_) return;
         open_ = false;
-        if (range_.start.ticks != 0) [[unlikely]] {
+        if (COROSCOPE_ENABLED != 0 && range_.start.ticks != 0) [[unlikely]] {
             detail::end_range(range_, detail::range_extent::block);
             range_.start.ticks = 0;
         }

@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// schedule: which steps of a program a scheduled_profile records (torch: profiler.schedule).
+// schedule: the steps of a program that a scheduled_profile records (torch: profiler.schedule).
 //
 //   coroscope::schedule plan({.wait = 1, .warmup = 1, .active = 2, .repeat = 2, .skip_first = 2});
 //   plan(4) == coroscope::profiler_action::record
 //
-// A cycle is `wait` steps of nothing, `warmup` steps whose recording is thrown away, and `active` steps
-// that are recorded, the last of which saves. A plain constant value: any thread, no allocation. What
-// is wrong with the options stands in status(): nothing throws, and a schedule with an error never records.
+// A cycle has `wait` steps without recording, `warmup` steps whose recording is thrown away, and
+// `active` steps that are recorded, the last of which saves. A schedule is a plain constant value:
+// any thread may use it, and it allocates nothing. Nothing throws. status() names an error in the
+// options; a schedule with an error never records.
 
 #include <cstdint>
 
 namespace coroscope {
 
-/// What is done with a step.
+/// The action for a step.
 enum class profiler_action : std::uint8_t { none, warmup, record, record_and_save };
 
-/// Counts of steps. None may be negative, and `active` is at least 1.
+/// Numbers of steps. None may be negative, and `active` must be at least 1.
 struct schedule_options {
     int wait = 0;
     int warmup = 0;
     int active = 0;
-    int repeat = 0;           ///< cycles; 0: for as long as the program runs
+    int repeat = 0;           ///< cycles; 0: unlimited
     int skip_first = 0;       ///< steps before the first cycle
     int skip_first_wait = 0;  ///< not 0: the first cycle does not wait
 };
 
+/// The validity of a schedule's options.
 enum class schedule_state : std::uint8_t { good, warning, error };
 
+/// The validity of a schedule's options, with the reason of an error or a warning.
 struct schedule_status {
     schedule_state state = schedule_state::good;
-    const char* message = "";  ///< what is wrong or doubtful: a literal, else empty
+    const char* message = "";  ///< the error or the doubt: a literal; else empty
 };
 
+/// A plan of the steps to record; see above.
 class schedule {
 public:
     /// Records every step, from the first to the last.
@@ -41,6 +45,7 @@ public:
     constexpr explicit schedule(const schedule_options& options) noexcept
         : options_(options), by_cycles_(true) {}
 
+    /// Checks the options.
     constexpr schedule_status status() const noexcept {
         const schedule_options& o = options_;
         if (!by_cycles_) return {};
@@ -55,9 +60,10 @@ public:
         return {};
     }
 
-    /// Does it divide the steps? Then each one is wrapped in a range "ProfilerStep#N".
+    /// Whether the schedule has cycles. Then each recorded step is in a range "ProfilerStep#N".
     constexpr bool divides_steps() const noexcept { return by_cycles_; }
 
+    /// Returns the action for a step, counted from 0.
     constexpr profiler_action operator()(std::uint64_t step) const noexcept {
         if (!by_cycles_) return profiler_action::record;
         if (status().state == schedule_state::error) return profiler_action::none;

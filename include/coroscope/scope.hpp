@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// scope: a labelled stretch of one block's execution, from construction to the end of the block.
-// It survives co_await and thread hops. The macros of macro.hpp make it; its site is constant data.
+// scope: a labelled stretch of one block's execution, from construction to the end of the block. It
+// survives co_await and thread hops. The macros of macro.hpp construct it; its site is constant
+// data.
 //
-// Threading: begins and ends on whatever thread runs the block. noexcept, no allocation, no lock, no
-// system call; 16 bytes of frame in a coroutine.
+// Thread-safety: a scope begins and ends on the threads that run its block. It is noexcept,
+// allocates nothing, takes no lock, makes no system call, and takes 16 bytes of a coroutine's
+// frame.
 
 #include <coroscope/config.hpp>
 #include <coroscope/detail/scope_facts.hpp>
@@ -14,87 +16,100 @@
 
 namespace coroscope::detail {
 
-/// What a scope remembers of its start. Deliberately without initialisers: an inactive scope writes
+/// The start of a scope. The members deliberately have no initialisers: an inactive scope writes
 /// one word.
 struct scope_start {
-    std::uint64_t ticks;  ///< below unbegun_ticks: nothing was recording when the scope began
-    std::uint64_t mark;   ///< task and thread of the start; of an observed scope its observation
+    std::uint64_t ticks;  ///< below unbegun_ticks: nothing recorded when the scope began
+    /// The task and thread of the start. If the scope is observed, its observation. If it is named
+    /// while it is open, its open_entry.
+    std::uint64_t mark;
 };
 
-/// Below it is no clock's value but what the gate was: it is in a register already, and zero would be four bytes of
-/// code more per scope.
+/// Smaller values are not timestamps: an inactive scope stores the gate word here. That word is in
+/// a register already; a zero would cost four more bytes of code per scope.
 inline constexpr std::uint64_t unbegun_ticks = gate_live + 1;
 
-/// Is there anything to do at its end?
+/// Returns whether the end of the scope has any effect.
 [[gnu::always_inline]] inline bool was_begun(const scope_start& start) noexcept {
     return start.ticks >= unbegun_ticks;
 }
 
-/// `condition`, for the compiler to expect so rarely that it spends no padding on where the code for it begins.
+/// Returns `condition`, and makes the compiler expect it so rarely that it adds no padding before
+/// the code for it.
 [[gnu::always_inline]] constexpr bool hardly_ever(bool condition) noexcept {
     return __builtin_expect_with_probability(condition, false, 0.999999);
 }
 
-/// The ticks of a scope that observers see: no clock shows them, and no duration from them is short, so that the
-/// end goes the slow way.
+/// The ticks of an observed scope. No clock reaches this value, and no duration from it is short,
+/// so the end takes the slow path.
 inline constexpr std::uint64_t observed_ticks = std::uint64_t{1} << 63;
+
+/// The ticks of a scope that is named while it is open (profile_options::open_scopes). Its end
+/// takes the slow path, too.
+inline constexpr std::uint64_t open_ticks = observed_ticks + 1;
 
 [[gnu::always_inline]] inline bool is_observed(const scope_start& start) noexcept {
     return start.ticks == observed_ticks;
 }
 
-/// Records a scope that ends now. `start` is where the scope lives: in the frame of a coroutine or
-/// on the stack, which tells whether it may have been suspended.
+/// Records a scope that ends now. `start` must be the scope's own start: its address, in the frame
+/// of a coroutine or on the stack, decides whether the scope may have been suspended. Caller: the
+/// destructor, if was_begun().
 COROSCOPE_API COROSCOPE_NO_PLT void end_scope(site& where, const scope_start* start) noexcept;
 
-/// Begins a scope the careful way: an unregistered thread, a machine without a usable counter, or a scope
-/// that somebody observes. Not declared cold: calls of it would be put elsewhere, with longer jumps there and back.
+/// Begins a scope on the slow path: on an unregistered thread, on a machine without a usable
+/// counter, or if the scope is observed or named while it is open. Not declared cold: the compiler
+/// would move its calls away, with longer jumps.
 COROSCOPE_API void begin_scope_slow(scope_start* start, site& where) noexcept;
 
-/// The same, with values that observers may ask for.
+/// As above, with values that observers may need.
 COROSCOPE_API void begin_scope_slow(scope_start* start, site& where,
                                     const value_source& inputs) noexcept;
 
-/// The same for what only sessions are told.
+/// As above, for a scope that observers do not see.
 COROSCOPE_API void begin_unobserved(scope_start* start) noexcept;
 
 template <class Slow>
 COROSCOPE_THREAD_ACCESS void begin_scope(scope_start& start, const Slow& begin_slow) noexcept {
-    const std::int32_t gate = load_gate();
-    if (!hardly_ever(wants_scopes(gate))) {
+    const std::int32_t gate = detail::load_gate();
+    if (!detail::hardly_ever(detail::wants_scopes(gate))) {
         start.ticks = static_cast<std::uint32_t>(gate);
-    } else if (gate <= gate_live) [[unlikely]] {  // negative: the same comparison, read with sign
+    } else if (gate <= gate_live) [[unlikely]] {  // signed, so true of a negative gate
         begin_slow(&start);
     } else {
-        start.mark = here().mark;
-        start.ticks = counter_ticks();
+        start.mark = detail::here().mark;
+        start.ticks = detail::counter_ticks();
     }
 }
 
 [[gnu::always_inline]] inline void begin_scope(scope_start& start, site& where) noexcept {
-    begin_scope(start, [&where](scope_start* slow) noexcept { begin_scope_slow(slow, where); });
+    detail::begin_scope(
+        start, [&where](scope_start* slow) noexcept { detail::begin_scope_slow(slow, where); });
 }
 
 struct begun_scope : scope_start {
-    [[gnu::always_inline]] explicit begun_scope(site& where) noexcept { begin_scope(*this, where); }
+    [[gnu::always_inline]] explicit begun_scope(site& where) noexcept {
+        detail::begin_scope(*this, where);
+    }
     begun_scope(const begun_scope&) = delete;
     begun_scope& operator=(const begun_scope&) = delete;
 };
 
-/// The automatic object of the scope macros. The site is part of the type, so that nothing of it is
-/// stored. An aggregate, to be initialised by {}: a constructor would be one more function to compile per site. A
-/// class itself and no alias: the macros stand in templates, where clang 19 takes a site amiss that an alias passes on.
-template <bool Enabled, site& Site>
+/// The automatic object of the scope macros. The site is a part of the type, so the object does not
+/// store it. An aggregate, which must be initialised by {}: a constructor would be one more
+/// function to compile per site. It is a class and not an alias, because the macros are used in
+/// templates, and clang 19 rejects a site that an alias passes on.
+template <bool Enabled, class Site>
 struct selected_scope {
-    begun_scope start{Site};
+    begun_scope start{Site{}()};
     [[gnu::always_inline]] ~selected_scope() {
-        if (hardly_ever(was_begun(start))) end_scope(Site, &start);
+        if (detail::hardly_ever(detail::was_begun(start))) detail::end_scope(Site{}(), &start);
     }
 };
 
-// What stands for a scope whose category or level is compiled out: a type of size 0, because a
-// coroutine's frame has a place for every local variable, used or not. Without constructors: for an object of no bytes
-// clang's UBSan finds no room at a call of one.
+// Replaces a scope whose category or level is compiled out. The type has size 0, because a
+// coroutine's frame has room for every local variable, used or not. It has no constructor: clang's
+// UBSan reports a constructor call on an object of no bytes.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #if defined(__clang__)
@@ -109,7 +124,7 @@ struct no_scope {
 #pragma GCC diagnostic pop
 static_assert(sizeof(no_scope) == 0);
 
-template <site& Site>
+template <class Site>
 struct selected_scope<false, Site> : no_scope {};
 
 }  // namespace coroscope::detail

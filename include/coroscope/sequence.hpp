@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sequence numbers: they tie the place that creates deferred work to the place that runs it (torch:
-// sequence_nr and fwd_thread, which tie an operation to its backward).
+// Sequence numbers link the creation of deferred work to its execution (torch: sequence_nr and
+// fwd_thread, which link an operation to its backward operation).
 //
-//   coroscope::record_function forward("aten::pow", coroscope::next_deferred());   // here work is created
-//   coroscope::deferred backward = coroscope::defer();             // keep it with the work
+//   coroscope::record_function forward("aten::pow", coroscope::next_deferred());  // creates work
+//   coroscope::deferred backward = coroscope::defer();          // keep it with the work
 //   …
-//   coroscope::record_function run("PowBackward0", backward);     // where the work runs, on any thread
+//   coroscope::record_function run("PowBackward0", backward);   // runs the work, on any thread
 //
-// Each thread counts its own. A range that creates work carries the number that the thread gives next, so
-// of nested ones all carry it; exports draw an arrow from the latest of them to the range that runs it.
+// Each thread has a sequence of its own. A range that creates work has the number that the thread
+// assigns next, so all nested ranges of that kind have it. Exports draw an arrow from the latest of
+// them to the range that runs the work.
 
 #include <cstdint>
 
@@ -19,11 +20,11 @@
 
 namespace coroscope {
 
-/// A place in a thread's sequence. A plain value; copies name the same work.
+/// A place in a thread's sequence. A plain value; copies refer to the same work.
 struct deferred {
     std::int64_t number = -1;  ///< from 0; -1: none
-    std::uint64_t forward_thread =
-        0;  ///< logical id of the thread that created the work; 0: here it is created
+    /// Logical id of the thread that created the work; 0: this range creates it.
+    std::uint64_t forward_thread = 0;
 };
 
 namespace detail {
@@ -32,12 +33,14 @@ COROSCOPE_API deferred take_sequence_number(bool take) noexcept;
 
 inline namespace COROSCOPE_ABI {
 
-/// What the next defer() on this thread will number. For the range that creates the work.
+/// Returns the number that the next defer() on this thread will take. For the range that creates
+/// the work.
 inline deferred next_deferred() noexcept {
     return COROSCOPE_ENABLED == 0 ? deferred{} : detail::take_sequence_number(false);
 }
 
-/// Work was created: takes the thread's next number. A few instructions, whether anything records or not.
+/// Takes the thread's next number for created work. Costs a few instructions, whether or not a
+/// session records.
 inline deferred defer() noexcept {
     return COROSCOPE_ENABLED == 0 ? deferred{} : detail::take_sequence_number(true);
 }

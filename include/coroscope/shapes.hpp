@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Shapes of captured arguments: where a session asks for them (profile_options::record_shapes),
-// COROSCOPE_ARGS notes for each argument its dimensions, strides and element type, and of arguments without
-// dimensions the value.
+// Shapes of captured arguments. If a session asks for them (profile_options::record_shapes),
+// COROSCOPE_ARGS notes the dimensions, strides and element type of each argument, and the value of
+// an argument without dimensions.
 //
-//   void coroscope_shape(coroscope::shape_writer& shape, const matrix& m) {   // found by argument-dependent lookup
-//       shape.dimension(m.rows(), m.columns());    // extent, and the stride where there is one
+//   // Found by argument-dependent lookup:
+//   void coroscope_shape(coroscope::shape_writer& shape, const matrix& m) {
+//       shape.dimension(m.rows(), m.columns());  // extent, and the stride if there is one
 //       shape.dimension(m.columns(), 1);
 //       shape.type("double");
 //   }
 //
-// Without that function: what has extents as std::mdspan does (rank(), extent(i) and, where present, stride(i));
-// arrays, of arrays too; whatever has a size() and elements, but text. Everything else has no dimensions.
+// Types without that function have dimensions if they have extents like std::mdspan (rank(),
+// extent(i) and, optionally, stride(i)), are arrays (also of arrays), or have a size() and elements
+// and are not text. All other types have no dimensions.
 
 #include <concepts>
 #include <cstddef>
@@ -24,50 +26,56 @@
 
 namespace coroscope {
 
-/// Collects one argument after the other. Used by one thread, on the stack. Arguments beyond its room are
-/// left out together, and counted among the trace's truncated texts.
+class shape_writer;
+namespace detail {
+struct scope_start;
+struct shape_room;
+COROSCOPE_API void record_shapes(const scope_start& start, shape_writer& shapes) noexcept;
+}  // namespace detail
+
+/// Collects the shapes of one argument after the other. Only one thread may use it. If the
+/// arguments exceed its room, all of them are left out and count as one of the trace's truncated
+/// texts. The text is in memory that belongs to the thread, and not on its stack, which may be
+/// small. A thread has room for one writer at a time; a second one has none.
 class shape_writer {
 public:
-    shape_writer() noexcept = default;
+    COROSCOPE_API shape_writer() noexcept;
+    COROSCOPE_API ~shape_writer();
     shape_writer(const shape_writer&) = delete;
     shape_writer& operator=(const shape_writer&) = delete;
 
     static constexpr std::int64_t unknown_stride = -1;
 
-    /// One dimension, outermost first; strides count elements. An argument has them all or none.
+    /// Adds one dimension; the outermost must come first. Strides count elements. If one stride of
+    /// an argument is unknown, none of its strides are kept.
     COROSCOPE_API void dimension(std::uint64_t extent,
                                  std::int64_t stride = unknown_stride) noexcept;
-    /// The type of the elements, or of the value: copied.
+    /// The type of the elements or of the value. The name is copied.
     COROSCOPE_API void type(const char* name, std::size_t size) noexcept;
     void type(const char* name) noexcept { type(name, __builtin_strlen(name)); }
     /// The value of an argument without dimensions.
     COROSCOPE_API void value(const argument_writer& text) noexcept;
+    /// Returns an empty writer for a value, valid until the next call; null if there is no room at
+    /// all.
+    COROSCOPE_API argument_writer* empty_text() noexcept;
 
-    /// Between these two stands what belongs to one argument.
+    /// Each argument must be written between these two calls.
     COROSCOPE_API void begin_argument() noexcept;
     COROSCOPE_API void end_argument() noexcept;
 
-    /// Dimensions, strides, types and values as JSON arrays, a line for each; empty where there was no room.
-    /// `into` has the room of `line_bytes` four times. Returns the size.
+    /// Writes dimensions, strides, types and values as JSON arrays, one line each; nothing if there
+    /// was no room. `into` must have room for four times `line_bytes`. Returns the size.
     COROSCOPE_API std::size_t finish(char* into) noexcept;
     static constexpr std::size_t line_bytes = 1000;
 
 private:
-    struct line {
-        std::size_t size = 0;
-        bool full = false;
-        char text[line_bytes];
-        void add(const char* from, std::size_t bytes) noexcept;
-        void add_number(std::int64_t number) noexcept;
-        void add_quoted(const char* from, std::size_t bytes) noexcept;
-        void separate() noexcept;
-    };
-
-    line dimensions_, strides_, types_, values_;
+    friend void detail::record_shapes(const detail::scope_start& start,
+                                      shape_writer& shapes) noexcept;
+    detail::shape_room* room_;  ///< null: no room
     bool strides_known_ = true;
     bool has_type_ = false;
     bool has_value_ = false;
-    std::size_t rollback_ = 0;  ///< where this argument's strides begin
+    std::size_t rollback_ = 0;  ///< start of this argument's strides
 };
 
 namespace detail {
@@ -101,7 +109,8 @@ template <template <class, std::size_t> class Array, class Element, std::size_t 
 inline constexpr std::size_t fixed_extent<Array<Element, Extent>> =
     sizeof(Array<Element, Extent>) == Extent * sizeof(Element) ? Extent : no_extent;
 
-/// std::array and its like: the extent is part of the type, and nothing else is in it.
+/// std::array and similar types: the extent is a part of the type, and the type has no other
+/// content.
 template <class T>
 concept fixed_array = sized_range<T> && fixed_extent<T> != no_extent;
 
@@ -116,7 +125,7 @@ struct name_view {
 /// The compiler's name for a type.
 template <class T>
 constexpr name_view type_name() noexcept {
-    // "… [with T = float]", in clang's words "… [T = float]".
+    // GCC writes "… [with T = float]", clang writes "… [T = float]".
     const char* text = __PRETTY_FUNCTION__;
     std::size_t begin = 0;
     while (text[begin] != '\0' && !(text[begin] == 'T' && text[begin + 1] == ' ' &&
@@ -130,7 +139,7 @@ constexpr name_view type_name() noexcept {
 
 template <class T>
 void write_type(shape_writer& writer) noexcept {
-    constexpr name_view name = type_name<std::remove_cv_t<T>>();
+    constexpr name_view name = detail::type_name<std::remove_cv_t<T>>();
     writer.type(name.data, name.size);
 }
 
@@ -148,10 +157,11 @@ void write_extents(shape_writer& writer, const T& value) noexcept {
             writer.dimension(extent);
     }
     if constexpr (requires { typename T::element_type; })
-        write_type<typename T::element_type>(writer);
+        detail::write_type<typename T::element_type>(writer);
 }
 
-/// How many scalars lie between two elements of this type, where that is part of the type.
+/// Returns the number of scalars between two elements of this type, if that is a part of the type;
+/// else 1.
 template <class T>
 constexpr std::int64_t scalars_in() noexcept {
     if constexpr (std::is_array_v<T>)
@@ -168,43 +178,44 @@ void write_elements(shape_writer& writer, std::size_t size) noexcept;
 template <class T>
 void write_array_type(shape_writer& writer) noexcept {
     if constexpr (std::is_array_v<T>)
-        write_elements<std::remove_extent_t<T>>(writer, std::extent_v<T>);
+        detail::write_elements<std::remove_extent_t<T>>(writer, std::extent_v<T>);
     else if constexpr (fixed_array<T>)
-        write_elements<element_of<T>>(writer, fixed_extent<T>);
+        detail::write_elements<element_of<T>>(writer, fixed_extent<T>);
     else
-        write_type<T>(writer);
+        detail::write_type<T>(writer);
 }
 
-/// `size` elements of type T beside each other.
+/// `size` contiguous elements of type T.
 template <class T>
 void write_elements(shape_writer& writer, std::size_t size) noexcept {
-    writer.dimension(size, scalars_in<T>());
-    write_array_type<T>(writer);
+    writer.dimension(size, detail::scalars_in<T>());
+    detail::write_array_type<T>(writer);
 }
 
-/// One argument, whatever it is.
+/// One argument of any type.
 template <class T>
 void write_shape(shape_writer& writer, const T& value) noexcept {
     writer.begin_argument();
     if constexpr (has_shape_hook<T>) {
         coroscope_shape(writer, value);
     } else if constexpr (has_extents<T>) {
-        write_extents(writer, value);
+        detail::write_extents(writer, value);
     } else if constexpr (std::is_array_v<T> &&
                          !std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char>) {
-        write_array_type<T>(writer);
+        detail::write_array_type<T>(writer);
     } else if constexpr (sized_range<T>) {
         if constexpr (requires { value.data(); }) {
-            write_elements<element_of<T>>(writer, value.size());
+            detail::write_elements<element_of<T>>(writer, value.size());
         } else {
             writer.dimension(value.size());
-            write_array_type<element_of<T>>(writer);
+            detail::write_array_type<element_of<T>>(writer);
         }
     } else {
-        if constexpr (std::is_arithmetic_v<T>) write_type<T>(writer);
-        argument_writer text;
-        write_argument(text, value);
-        writer.value(text);
+        if constexpr (std::is_arithmetic_v<T>) detail::write_type<T>(writer);
+        argument_writer* const text = writer.empty_text();
+        if (text == nullptr) return;
+        detail::write_argument(*text, value);
+        writer.value(*text);
     }
     writer.end_argument();
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// stream_range: a range over something that yields many items, a generator or a channel. It records when
-// each item came, from which follow the delay of the first and the gaps between the others
-// (`coroscope streams`).
+// stream_range: a range over a source of many items, such as a generator or a channel. It records
+// the time of each item. The analysis derives the delay of the first item and the gaps between the
+// others (`coroscope streams`).
 //
 //   coroscope::stream_range rows("rows");
 //   while (auto row = cursor.next()) { rows.item(); … }
 //
-// It is a range in every other way. Items may come on any thread; a record of 32 bytes each.
+// In all other ways it is a range. Any thread may report items; each one costs a record of 32
+// bytes.
 
 #include <coroscope/config.hpp>
 #include <coroscope/range.hpp>
@@ -16,7 +17,8 @@
 namespace coroscope {
 namespace detail {
 
-/// The range yields items from here on.
+/// begin_stream() marks the range as one over items. record_item() records an item, unless the
+/// range has ended.
 COROSCOPE_API void begin_stream(range_state& state) noexcept;
 COROSCOPE_API void record_item(range_state& state) noexcept;
 
@@ -24,19 +26,20 @@ COROSCOPE_API void record_item(range_state& state) noexcept;
 
 inline namespace COROSCOPE_ABI {
 
+/// A range over items; see above.
 class stream_range : public range {
 public:
-    /// Names no range.
+    /// Refers to no range.
     stream_range() noexcept = default;
 
-    /// Begins. `label` is anything with data() and size(), or a C string.
+    /// Begins a range. `label` must be a C string or have data() and size().
     template <class Label>
         requires(!std::is_same_v<Label, stream_range>)
     explicit stream_range(const Label& label) noexcept : range(label) {
         if (coroscope_state()) detail::begin_stream(*coroscope_state());
     }
 
-    /// An item has come, now. One that comes after the end is not recorded.
+    /// Reports an item at this moment. An item after the end of the range is not recorded.
     void item() const noexcept {
         if (coroscope_state()) detail::record_item(*coroscope_state());
     }

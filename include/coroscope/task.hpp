@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// task<T>: a lazy coroutine that is a task of the profiler. It starts when it is awaited, resumes its
-// awaiter by symmetric transfer when it ends, and hands over value, reference or exception.
-// sync_wait() runs one from ordinary code and blocks until it is done.
+// task<T>: a lazy coroutine that is a task of the profiler. It starts when it is awaited. When the
+// task ends, it passes its value, reference or exception to its awaiter, and resumes the awaiter by
+// symmetric transfer. sync_wait() runs a task from a function that is not a coroutine, and blocks
+// until the task is done.
 //
-// A task is awaited at most once, from a coroutine or sync_wait(); it is movable and owns its frame:
-// destroying it while it is suspended destroys the frame, and it shows as abandoned.
-// With COROSCOPE_ENABLED=0 it is the same coroutine type without the profiler.
+// A task must be awaited at most once, from a coroutine or from sync_wait(). Debug builds (without
+// NDEBUG) end the process with one line on stderr if an empty or finished task is awaited. A task
+// object is movable and owns the coroutine's frame. If the object is destroyed while the coroutine
+// is suspended, it destroys the frame. The trace shows a coroutine that was destroyed in this way
+// as abandoned, or as cancelled if it never started.
+//
+// Not thread-safe: only one thread at a time may use a task. With COROSCOPE_ENABLED=0, task<T> is
+// the same coroutine type without the profiler.
 
 #include <coroutine>
 #include <exception>
@@ -22,6 +28,7 @@
 namespace coroscope {
 inline namespace COROSCOPE_ABI {
 
+/// A lazy coroutine of the profiler; see above. `T` may be void or a reference.
 template <class T = void>
 class [[nodiscard]] task {
 public:
@@ -34,7 +41,7 @@ public:
     task() noexcept = default;
     task(task&& other) noexcept : frame_(detail::taken(other.frame_)) {}
     task& operator=(task&& other) noexcept {
-        if (this != &other) {
+        if (this != __builtin_addressof(other)) {
             destroy();
             frame_ = detail::taken(other.frame_);
         }
@@ -44,15 +51,21 @@ public:
     task& operator=(const task&) = delete;
     ~task() { destroy(); }
 
-    /// Does it hold a coroutine?
+    /// Returns whether the object holds a coroutine.
     bool valid() const noexcept { return static_cast<bool>(frame_); }
-    /// Has it run to its end? Precondition: valid().
+    /// Returns whether the coroutine has run to its end. The task must be valid().
     bool done() const noexcept { return frame_.done(); }
 
-    /// Starts the coroutine; gives its result, or throws what left it. Precondition: valid(), not
-    /// awaited before.
+    /// Starts the coroutine and returns its result, or throws the exception that left it. The task
+    /// must be valid() and must not have been awaited before.
     auto operator co_await() && noexcept { return detail::task_awaiter<T>(frame_); }
     auto operator co_await() & noexcept { return detail::task_awaiter<T>(frame_); }
+
+    /// In debug builds, ends the process if the task cannot be awaited. `where` is the address of a
+    /// source_location.
+    void coroscope_expect_startable(const void* where) const noexcept {
+        detail::task_awaiter<T>(frame_).expect_startable(where);
+    }
 
 private:
     friend detail::task_promise<T>;
@@ -82,10 +95,14 @@ inline task<void> task_promise<void>::get_return_object() noexcept {
 
 inline namespace COROSCOPE_ABI {
 
-/// Runs an awaitable to its end on the calling thread (and whatever threads it moves to) and returns
-/// its result or throws what left it. Blocks the calling thread.
+/// Runs an awaitable to its end and blocks the calling thread meanwhile. The awaitable starts on
+/// the calling thread and may continue on others. Returns the awaitable's result, or throws the
+/// exception that left the awaitable. `here` is the place of the call. The caller should leave it
+/// at its default.
 template <class Awaitable>
-decltype(auto) sync_wait(Awaitable&& awaitable) {
+decltype(auto) sync_wait(Awaitable&& awaitable, const void* here = COROSCOPE_DETAIL_HERE) {
+    if constexpr (requires { awaitable.coroscope_expect_startable(here); })
+        awaitable.coroscope_expect_startable(here);
     detail::sync_wait_state done;
     auto waiter = detail::wait_for(static_cast<Awaitable&&>(awaitable), done);
     return waiter.run();

@@ -43,7 +43,8 @@ constexpr const char* overheads[] = {"Overhead",
                                      "Activity Buffer Request",
                                      "UVM Activity Init"};
 
-// "cudaLaunchKernel" of "cudaLaunchKernel_v7000": the version is CUPTI's. The driver's "_v2" is part of a name.
+// Returns "cudaLaunchKernel" for "cudaLaunchKernel_v7000": that version is CUPTI's. The driver's
+// "_v2" is part of a name.
 std::string_view without_version(std::string_view name) noexcept {
     const std::size_t mark = name.rfind("_v");
     if (mark == std::string_view::npos) return name;
@@ -126,7 +127,7 @@ std::uint32_t activity_names::of_synchronization(unsigned type) noexcept {
     return site_of(text_in(synchronizations, type));
 }
 
-// The compiler's overhead has the number 1, CUPTI's own stand above the lower 16 bits.
+// The compiler's overhead has the number 1; CUPTI's own numbers are above the lower 16 bits.
 std::uint32_t activity_names::of_overhead(unsigned kind) noexcept {
     if (kind == CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER) return site_of("Driver Compiler");
     return site_of(text_in(overheads, kind >> 16));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What activities are called, as ids of sites. Kernels by their demangled names, CUDA's functions by their own, the
-// rest as torch's traces name them. Not thread-safe.
+// The names of activities, as ids of sites: demangled names of kernels, CUDA's own names of its
+// functions, and torch's names for the rest. Not thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,16 +17,17 @@ class activity_names {
 public:
     struct name {
         std::uint32_t site = 0;
-        bool cut = false;  ///< too long for a site, and not told of in this session
+        bool cut = false;  ///< too long for a site, and not yet reported in this session
     };
 
-    /// A session begins.
+    /// Must be called when a session begins.
     void begin() noexcept { ++session_; }
 
-    /// A kernel's, by the name in its record; null: unknown. One that cannot be demangled stays as it is.
+    /// Returns the name of a kernel. `mangled` is the name in its record; null: unknown. A name
+    /// that cannot be demangled is kept unchanged.
     name of_kernel(const char* mangled) noexcept;
 
-    /// A function's of the runtime's interface, or of the driver's.
+    /// Returns the name of a function of the runtime's or the driver's interface.
     std::uint32_t of_call(const cupti_functions& cupti, CUpti_CallbackDomain domain,
                           CUpti_CallbackId function) noexcept;
 
@@ -37,7 +38,7 @@ public:
     static std::uint32_t of_memory() noexcept;
 
 private:
-    // Names beyond these places are looked at anew each time.
+    // If the tables have no room for a name, the name is looked up again at each use.
     static constexpr std::size_t kernel_places = 4096;
     static constexpr std::size_t kernel_probes = 8;
     static constexpr std::size_t call_places = 2048;
@@ -47,7 +48,7 @@ private:
     struct known_kernel {
         std::unique_ptr<char, release> mangled;
         std::uint32_t site = 0;
-        std::uint32_t told_in = 0;  ///< session that knows that it was cut
+        std::uint32_t told_in = 0;  ///< the last session that has counted this name as cut
         bool cut = false;
     };
     name tell(known_kernel& kernel) const noexcept;

@@ -10,8 +10,8 @@ using detail::device_delivery;
 using trace::device_activity;
 using trace::device_unknown;
 
-// CUPTI only adds to its structures' ends. These are the forms that CUDA 12 and 13 both have; what is read of them
-// stands where the newer ones have it.
+// CUPTI only appends to its structures. These versions exist in CUDA 12 and 13, and the members
+// that we read have the same offsets in the newer versions.
 using kernel_record = CUpti_ActivityKernel9;
 using copy_record = CUpti_ActivityMemcpy5;
 using peer_copy_record = CUpti_ActivityMemcpyPtoP4;
@@ -49,7 +49,7 @@ bool is_on_device(CUpti_ActivityMemoryKind kind) noexcept {
 
 }  // namespace
 
-/// One activity in CUPTI's terms, before its times and its task are known.
+/// One activity in CUPTI's terms, without its ticks and its task.
 struct activity_reader::activity {
     std::uint64_t start_ns;
     std::uint64_t end_ns;
@@ -145,7 +145,8 @@ void activity_reader::read_one(const CUpti_Activity& record, device_delivery& to
     }
 }
 
-// Names that the program gave by NVTX. Threads have theirs already, and contexts are no lanes.
+// Reads names that the program gave through NVTX. Threads have names already, and contexts are not
+// lanes.
 void activity_reader::read_name(const CUpti_Activity& record, device_delivery& to) noexcept {
     const auto& told = as<CUpti_ActivityName>(record);
     const auto& of = told.objectId.dcs;
@@ -196,7 +197,8 @@ void activity_reader::write_call(const CUpti_Activity& record, device_delivery& 
     write(what, to);
 }
 
-// The line goes through the call's beginning from here on, so that it, and what it asked for, stand where they were.
+// Moves the line so that it goes through the start of the call. The call and its requested work
+// then have correct ticks.
 void activity_reader::mend_clock(std::uint32_t correlation, std::uint64_t start_ns) noexcept {
     const std::uint64_t ticks = moments_ == nullptr ? 0 : moments_->find(correlation);
     if (ticks == 0 || start_ns == 0) return;

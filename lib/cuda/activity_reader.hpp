@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CUPTI's records become those of a trace. Not thread-safe: its owner lets one buffer in at a time.
+// Converts CUPTI's records to those of a trace. Not thread-safe: its owner must pass one buffer at
+// a time.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,8 @@
 
 namespace coroscope::cuda {
 
-/// The id that tells CUPTI of a task: it names the period of collection, too, so that what an earlier one left behind is
-/// nobody's.
+/// The id that identifies a task to CUPTI. It contains the period of collection, so that an id of
+/// an earlier period belongs to no task.
 inline constexpr unsigned external_task_bits = 64 - collected_periods::number_bits;
 constexpr std::uint64_t external_id(std::uint32_t period, std::uint64_t task) noexcept {
     return task == 0 ? 0 : std::uint64_t{period} << external_task_bits | task;
@@ -34,12 +35,14 @@ constexpr std::uint64_t task_of_external(std::uint64_t id) noexcept {
 
 class activity_reader {
 public:
-    /// What is read from now on is of a session, whose ids have that number: what ended before it began is left out.
-    /// `moments`: when calls began on the session's clock, where CUPTI's records have another one; else null.
+    /// Starts a session whose ids have the number `period`. Activities that ended before
+    /// `start_ticks` are left out. `moments` has the starts of calls on the session's clock if
+    /// CUPTI's records have another clock; else null.
     void begin(const cupti_functions& cupti, const clock_line& clock, const call_moments* moments,
                std::uint32_t period, std::uint64_t start_ticks) noexcept;
 
-    /// What begins from here on is left out; and no more, with ids of that number.
+    /// After pause(), activities that begin later are left out. After resume() they are taken
+    /// again, with ids of the number `period`.
     void pause(std::uint64_t ticks) noexcept { collected_.pause(ticks); }
     void resume(std::uint64_t ticks, std::uint32_t period) noexcept {
         collected_.resume(ticks, period);
@@ -47,12 +50,17 @@ public:
 
     bool is_paused() const noexcept { return collected_.is_paused(); }
 
-    /// Writes what the buffer holds. Returns the number of records that are lost: their work was still in flight, at
-    /// the end or when collection was switched off, or CUPTI could not time it.
+    /// Writes the records of the buffer. Returns the number of lost records: their work was still
+    /// in flight, at the end or when collection was switched off, or CUPTI could not time it.
     std::uint64_t read(std::uint8_t* buffer, std::size_t bytes,
                        detail::device_delivery& to) noexcept;
 
-    /// Of kernels, copies and sets since begin().
+    /// Names a device that has no name yet.
+    void name_device(std::uint32_t device, const char* name, detail::device_delivery& to) noexcept {
+        if (!devices_.knows(device)) devices_.name(device, name, to);
+    }
+
+    /// The totals of kernels, copies and sets since begin().
     const recorded_work& work() const noexcept { return work_; }
 
 private:

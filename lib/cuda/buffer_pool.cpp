@@ -7,7 +7,7 @@
 
 namespace coroscope::cuda {
 
-// Mapped past the allocator: pages that no session fills cost nothing.
+// Mapped directly, and not by the allocator: pages that no session fills then cost nothing.
 bool buffer_pool::prepare() noexcept {
     if (memory_ != nullptr) return true;
     void* mapped = ::mmap(nullptr, buffer_count * buffer_bytes, PROT_READ | PROT_WRITE,
@@ -21,7 +21,7 @@ std::uint8_t* buffer_pool::take() noexcept {
     std::uint32_t free = free_.load(std::memory_order_relaxed);
     while (free != 0) {
         const auto index = static_cast<std::size_t>(std::countr_zero(free));
-        // Pairs with give_back(): whoever read the buffer is done with it.
+        // Pairs with give_back(): the reader of the buffer is done with it.
         if (free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire,
                                         std::memory_order_relaxed))
             return memory_ + index * buffer_bytes;

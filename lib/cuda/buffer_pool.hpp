@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The buffers that CUPTI fills: a fixed number, mapped when a session first records devices and kept from then on,
-// because CUPTI may hold on to one beyond the session. Thread-safe and lock-free.
+// The buffers that CUPTI fills. A fixed number is mapped when a session first records devices, and
+// kept from then on, because CUPTI may hold a buffer beyond the session. Thread-safe and lock-free.
 
 #include <atomic>
 #include <cstddef>
@@ -15,19 +15,19 @@ public:
     static constexpr std::size_t buffer_count = 32;
     static constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
-    /// Maps the buffers if they are not yet. False when memory is short.
+    /// Maps the buffers at the first call. Returns false if memory is short.
     bool prepare() noexcept;
 
-    /// A free buffer, or null with the refusal counted.
+    /// Returns a free buffer, or null after counting the refusal.
     std::uint8_t* take() noexcept;
 
-    /// False where the buffer is none that was taken.
+    /// Returns false if the buffer is not a taken one.
     bool give_back(const std::uint8_t* buffer) noexcept;
 
-    /// One bit for each buffer that is taken.
+    /// Returns one bit for each taken buffer.
     std::uint32_t taken() const noexcept;
 
-    /// How often there was none since this was last asked.
+    /// Returns the number of refusals since the last call.
     std::uint64_t take_refusals() noexcept;
 
 private:

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// When calls began, read on the session's clock by the threads that made them: for a CUPTI that cannot be given that
-// clock, and writes its own into records. Numbers of calls rise, so that the places hold the latest ones.
+// Keeps the start times of calls. Each calling thread reads the session's clock when its call
+// begins. They are needed if CUPTI cannot use the session's clock and writes times of its own clock
+// into records. A call's correlation number selects its place. The numbers rise, so a later call
+// replaces an earlier one.
 //
-// Any thread notes; one at a time asks and forgets.
+// Any thread may call note(). Only one thread at a time may call find() and forget().
 
 #include <atomic>
 #include <cstddef>
@@ -18,11 +20,12 @@ public:
         place& at = places_[correlation % place_count];
         at.call.store(0, std::memory_order_relaxed);
         at.ticks.store(ticks,
-                       std::memory_order_release);  // pairs with find(): it sees what is before
+                       std::memory_order_release);  // pairs with find(), which sees the store above
         at.call.store(key(correlation), std::memory_order_release);
     }
 
-    /// 0: not known (any more). A call of the driver inside one of the runtime has its number, and its moment.
+    /// Returns 0 if the start is unknown, or was replaced by that of a later call. A driver call
+    /// inside a runtime call has the number and the start of the runtime call.
     [[nodiscard]] std::uint64_t find(std::uint32_t correlation) const noexcept {
         const place& at = places_[correlation % place_count];
         if (at.call.load(std::memory_order_acquire) != key(correlation)) return 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which task a correlation number stands for. CUPTI tells it before the call that has the number, and the call
-// before or after the activity that it asked for. Numbers rise, and begin again after 2^32: the table keeps the
-// latest of each place, and an activity that is older than the call there is of an unknown task, never of another
-// one. What it cannot tell the reader of the trace still finds by the call's own record.
+// Finds the task of each correlation number. CUPTI reports a number before its call, and the call
+// before or after the activity that it requested. Numbers rise and start again after 2^32. Each
+// place of the table keeps the latest number that belongs there. An activity that is older than the
+// call in its place has an unknown task, never another call's task. The reader of the trace can
+// still find that task in the call's own record.
 //
 // Not thread-safe.
 
@@ -17,7 +18,8 @@ namespace coroscope::cuda {
 
 class call_tasks {
 public:
-    /// The next call with that number is of this task, if it is made while that was told under `period`.
+    /// Announces that the next call with this number belongs to this task, if the call is made
+    /// while `period` is in use.
     void announce(std::uint32_t correlation, std::uint64_t task, std::uint32_t period) noexcept {
         place& at = place_of(correlation);
         const bool again = at.correlation == correlation && at.end != 0;
@@ -29,8 +31,8 @@ public:
               true};
     }
 
-    /// A call that took from `start` to `end`: its task, 0 for none. A call of the driver inside one of the runtime
-    /// has its number.
+    /// Returns the task of a call that took from `start` to `end`; 0: none. A driver call inside a
+    /// runtime call has that call's number.
     std::uint64_t of_call(std::uint32_t correlation, std::uint64_t start, std::uint64_t end,
                           const collected_periods& collected) noexcept {
         place& at = place_of(correlation);
@@ -50,7 +52,7 @@ public:
         return at.task;
     }
 
-    /// Something that a call asked for, which began at `start`.
+    /// Returns the task of an activity that began at `start`.
     std::uint64_t of_activity(std::uint32_t correlation, std::uint64_t start,
                               const collected_periods& collected) const noexcept {
         const place& at = places_[correlation % place_count];
@@ -67,12 +69,12 @@ private:
     static constexpr std::uint64_t later_than_all = ~std::uint64_t{0};
     struct place {
         std::uint64_t task = 0;
-        std::uint64_t start =
-            0;  ///< of the call; later_than_all: not told yet, and another one had the number
-        std::uint64_t end = 0;  ///< 0: the call is not told yet
+        /// Start of the call. later_than_all: not reported yet, and an earlier call had the number.
+        std::uint64_t start = 0;
+        std::uint64_t end = 0;  ///< 0: the call is not reported yet
         std::uint32_t correlation = 0;
-        std::uint32_t period : collected_periods::number_bits = 0;  ///< where `announced`
-        std::uint32_t announced : 1 = false;  ///< the call itself has not come
+        std::uint32_t period : collected_periods::number_bits = 0;  ///< valid if `announced`
+        std::uint32_t announced : 1 = false;  ///< the call itself is not reported yet
     };
     static std::uint64_t announced_task(const place& at, std::uint64_t start,
                                         const collected_periods& collected) noexcept {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Nanoseconds as a line through the session's tick clock. CUPTI asks us for its timestamps, so what it tells of the
-// host stands on our clock, what it tells of a device is put there by CUPTI, and the inverse gives the ticks back to
-// within a nanosecond, whatever the clock's true rate is. One line per process: it never changes while records of an
-// earlier session may still come.
+// Nanoseconds as a line through the session's tick clock. CUPTI calls us for its timestamps. So the
+// times that it takes on the host are on our clock, and CUPTI converts device times to our clock.
+// The inverse returns the ticks to within a nanosecond, whatever the clock's true rate is. A
+// process has one line, which must not change while records of an earlier session may still come.
 
 #include <cstdint>
 
@@ -20,7 +20,7 @@ struct clock_line {
     static constexpr unsigned fraction_bits = 40;
     __extension__ using wide = unsigned __int128;
 
-    /// The line through two moments. Precondition: the second is later, on both clocks.
+    /// Returns the line through two moments. The second must be later, on both clocks.
     static clock_line through(const trace::clock_point& first,
                               const trace::clock_point& second) noexcept {
         const auto ns = static_cast<std::uint64_t>(second.monotonic_ns - first.monotonic_ns);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// While a session is on, its collection may be switched off and on again. Threads don't follow their tasks in between,
-// and what they told CUPTI before stays told: so they tell it under another number from then on, and a call that an older
-// number was told for belongs to nobody, if it began when that had had its time.
+// The periods of collection. A session may switch collection off and on. While collection is off,
+// threads do not follow their tasks, and the ids that they gave CUPTI before stay in effect. So
+// when collection is on again, the threads use ids with another number. A call with an older number
+// belongs to no task if it began after the end of that number's period.
 //
 // Not thread-safe.
 
@@ -15,20 +16,20 @@ namespace coroscope::cuda {
 
 class collected_periods {
 public:
-    /// The number is of this many bits: it begins again.
+    /// Numbers have this many bits and start again.
     static constexpr unsigned number_bits = 20;
     static constexpr std::uint32_t number_mask = (1U << number_bits) - 1;
 
-    /// A session begins, under this number.
+    /// Begins a session with this number.
     void begin(std::uint32_t number) noexcept {
         *this = {};
         number_ = number;
     }
 
-    /// Nothing is collected from here on.
+    /// Must be called when collection is switched off.
     void pause(std::uint64_t ticks) noexcept { paused_at_ = ticks; }
 
-    /// It is again, under this number.
+    /// Must be called when collection is switched on again, with this number.
     void resume(std::uint64_t ticks, std::uint32_t number) noexcept {
         gaps_[gaps_begun_++ % kept_gaps] = {paused_at_, ticks, number_};
         number_ = number;
@@ -37,7 +38,8 @@ public:
 
     bool is_paused() const noexcept { return paused_at_ != never; }
 
-    /// Was anything collected at that moment? Yes, where that is further back than is kept.
+    /// Returns whether collection was on at that moment. Returns true if the moment is older than
+    /// the kept gaps.
     bool includes(std::uint64_t ticks) const noexcept {
         return ticks < paused_at_ &&
                std::none_of(
@@ -45,7 +47,8 @@ public:
                    [ticks](const gap& each) { return each.from <= ticks && ticks < each.to; });
     }
 
-    /// May a call that began then have been made under that number? No, where it is further back.
+    /// Returns whether a call that began at `ticks` may have this number. Returns false if it is
+    /// older than the kept gaps.
     bool was_used(std::uint32_t number, std::uint64_t ticks) const noexcept {
         if (number == number_) return ticks < paused_at_;
         return std::any_of(gaps_, gaps_ + used(), [number, ticks](const gap& each) {
@@ -59,7 +62,7 @@ private:
     struct gap {
         std::uint64_t from = 0;
         std::uint64_t to = 0;
-        std::uint32_t number = 0;  ///< before it
+        std::uint32_t number = 0;  ///< the number before the gap
     };
     std::size_t used() const noexcept { return std::min(gaps_begun_, kept_gaps); }
 

@@ -7,11 +7,13 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "../trace/environment_variables.hpp"
+
 namespace coroscope::cuda {
 namespace {
 
 constexpr const char* versions[] = {"libcupti.so.13", "libcupti.so.12"};
-// Where toolkits keep it, from their root.
+// Folders of toolkits with the library, from their root.
 constexpr const char* folders[] = {"lib64", "extras/CUPTI/lib64"};
 
 struct opened_cupti {
@@ -35,9 +37,9 @@ void* open_in(const char* toolkit) noexcept {
     return nullptr;
 }
 
-// The first attempt's error is the one that is told: the loader's own search.
+// Reports the error of the first attempt, which is the loader's own search.
 void* find(char (&why_not)[320]) noexcept {
-    if (const char* named = ::secure_getenv("COROSCOPE_CUPTI");
+    if (const char* named = ::secure_getenv(trace::name_of(trace::variable::cupti));
         named != nullptr && *named != '\0') {
         void* library = open(named);
         if (library == nullptr)
@@ -144,6 +146,9 @@ driver_functions driver_functions_of(void* library) noexcept {
     driver_functions found{};
     find_optional(library, found.stream_context, "cuStreamGetCtx");
     find_optional(library, found.is_capturing, "cuStreamIsCapturing");
+    find_optional(library, found.device_count, "cuDeviceGetCount");
+    find_optional(library, found.device, "cuDeviceGet");
+    find_optional(library, found.device_name, "cuDeviceGetName");
     return found;
 }
 

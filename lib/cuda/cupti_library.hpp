@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CUPTI, opened at run time: a program that is linked with this library runs on machines that have none. It is
-// opened once per process and never closed, because its threads may be anywhere.
+// Opens CUPTI at run time, so that a program with this library also runs on machines without CUPTI.
+// CUPTI is opened once per process. It is never closed, because threads of CUPTI may still run its
+// code.
 
 #include <cupti.h>
 
 namespace coroscope::cuda {
 
-/// The functions that are used, by CUPTI's own names. An older CUPTI lacks some of the optional ones: null there.
+/// The functions that we use, by CUPTI's own names. Optional functions that an older CUPTI lacks
+/// are null.
 struct cupti_functions {
-    // Without these nothing is recorded.
+    // Required: if CUPTI lacks one of these functions, no device is recorded.
     decltype(&::cuptiActivityEnable) activity_enable;
     decltype(&::cuptiActivityDisable) activity_disable;
     decltype(&::cuptiActivityRegisterCallbacks) register_callbacks;
@@ -34,24 +36,30 @@ struct cupti_functions {
     decltype(&::cuptiGetStreamIdEx) stream_id;
 };
 
-/// The driver's own functions: null before the program's driver is loaded.
+/// Functions of the CUDA driver. They are null before the program has loaded the driver.
 struct driver_functions {
     decltype(&::cuStreamGetCtx) stream_context;
     decltype(&::cuStreamIsCapturing) is_capturing;
+    decltype(&::cuDeviceGetCount) device_count;
+    decltype(&::cuDeviceGet) device;
+    decltype(&::cuDeviceGetName) device_name;
 };
 
-/// The library that COROSCOPE_CUPTI names; else libcupti.so.13 or .12 where the loader looks; else in the toolkit of
-/// CUDA_HOME or CUDA_PATH, or the one this library was compiled with. A program that gained privileges heeds none of
-/// the variables. Null where there is none: why_no_cupti() says why. Thread-safe.
+/// Opens the library that COROSCOPE_CUPTI names; else libcupti.so.13 or .12 on the loader's path;
+/// else that of the toolkit in CUDA_HOME or CUDA_PATH, or of the toolkit of this library's build. A
+/// program with raised privileges ignores these variables. Returns null if no library can be used;
+/// why_no_cupti() has the reason. Thread-safe.
 const cupti_functions* open_cupti() noexcept;
 
-/// One line; empty where it was opened. After open_cupti(); lives as long as the program.
+/// Returns one line with the reason why CUPTI was not opened, or an empty text if it was. The
+/// caller must call open_cupti() first. The text lives as long as the program.
 const char* why_no_cupti() noexcept;
 
 /// CUPTI's own text for a result.
 const char* text_of(const cupti_functions& cupti, CUptiResult result) noexcept;
 
-/// From CUPTI's library where that has them, else from the driver that the program has loaded.
+/// Returns the functions from CUPTI's library if it has them, else from the driver that the program
+/// has loaded.
 driver_functions find_driver_functions() noexcept;
 
 }  // namespace coroscope::cuda

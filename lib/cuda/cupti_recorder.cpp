@@ -9,7 +9,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <iterator>
 #include <new>
 #include <utility>
@@ -26,7 +25,7 @@ struct wanted_kind {
     CUpti_ActivityKind kind;
     const char* name;
 };
-// The first is what all is about: where it is refused, nothing is recorded.
+// The first kind is essential: if it is refused, nothing is recorded.
 constexpr wanted_kind kinds[] = {
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
     {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
@@ -44,11 +43,11 @@ constexpr wanted_kind kinds[] = {
     {CUPTI_ACTIVITY_KIND_NAME, "names"},
 };
 
-// What the calling thread has told CUPTI: at most one id is on CUPTI's stack for it.
+// The ids that the calling thread has given CUPTI. CUPTI's stack has at most one for it.
 struct thread_ids {
     std::uint64_t pushed = 0;
-    bool delivering = false;       ///< it is in CUPTI's hands
-    std::uint32_t in_runtime = 0;  ///< the session that followed it into a call of the runtime
+    bool delivering = false;       ///< CUPTI is calling us on this thread
+    std::uint32_t in_runtime = 0;  ///< the session that followed the thread into a runtime call
 };
 constinit thread_local thread_ids here;
 
@@ -68,25 +67,10 @@ void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, s
     the_recorder().complete(buffer, valid_bytes);
 }
 
-std::uint64_t CUPTIAPI timestamp() { return the_recorder().now_ns(); }
-
 bool has_driver() noexcept {
     void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (driver != nullptr) ::dlclose(driver);
     return driver != nullptr;
-}
-
-// Far enough apart for the rate to be right to a hundred-thousandth.
-constexpr std::int64_t apart_ns = 5'000'000;
-
-clock_line measure_line() noexcept {
-    const trace::clock_point first = detail::session_clock_point();
-    const timespec nap{0, apart_ns};
-    ::nanosleep(&nap, nullptr);
-    trace::clock_point second = detail::session_clock_point();
-    while (second.ticks <= first.ticks || second.monotonic_ns <= first.monotonic_ns)
-        second = detail::session_clock_point();
-    return clock_line::through(first, second);
 }
 
 [[gnu::format(printf, 2, 3)]] void say(device_message& message, const char* format, ...) noexcept {
@@ -109,7 +93,7 @@ bool cupti_recorder::start(std::uint64_t start_ticks, device_message& message) n
         say(message, "CUPTI was opened before this process was forked.");
         return false;
     }
-    if (cupti_ == nullptr) cupti_ = open_cupti();  // once: other threads read it from then on
+    if (cupti_ == nullptr) cupti_ = open_cupti();  // set only once, because other threads read it
     if (cupti_ == nullptr) {
         say(message, "%s", why_no_cupti());
         return false;
@@ -126,18 +110,22 @@ bool cupti_recorder::start(std::uint64_t start_ticks, device_message& message) n
             const std::lock_guard reading(reading_);
             const call_moments* moments = notes_moments_.load() ? &moments_ : nullptr;
             reader_.begin(*cupti_, record_line_, moments, period, start_ticks);
+            name_devices();
         }
         period_.store(period, std::memory_order_release);
         session_.fetch_add(1, std::memory_order_release);
         taken_before_ = pool_.taken();
         recording_.store(enable_kinds(message), std::memory_order_release);
-        if (recording_.load(std::memory_order_relaxed)) return true;
+        if (recording_.load(std::memory_order_relaxed)) {
+            flusher_.start(*cupti_);
+            return true;
+        }
     }
     cupti_->unsubscribe(subscriber_);
     return false;
 }
 
-// To subscribe is to be the only one, and to be told that somebody else is.
+// CUPTI allows only one subscriber. The result shows whether there is another one.
 bool cupti_recorder::subscribe(device_message& message) noexcept {
     const auto callback = reinterpret_cast<CUpti_CallbackFunc>(api_called);
     const CUptiResult result = cupti_->subscribe(&subscriber_, callback, nullptr);
@@ -148,37 +136,9 @@ bool cupti_recorder::subscribe(device_message& message) noexcept {
     return false;
 }
 
-bool cupti_recorder::set_clock(device_message& message) noexcept {
-    if (!has_clock_) clock_ = measure_line();
-    has_clock_ = true;
-    record_line_ = clock_;
-    if (cupti_->set_thread_id_type != nullptr)
-        cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-    notes_moments_.store(false);
-    if (cupti_->register_timestamp != nullptr &&
-        cupti_->register_timestamp(timestamp) == CUPTI_SUCCESS)
-        return true;
-    return read_clock(message);
-}
-
-// Where CUPTI cannot be given our clock, its own is read beside it, and at each call that it calls us back at.
-bool cupti_recorder::read_clock(device_message& message) noexcept {
-    const std::uint64_t before = detail::session_ticks();
-    const CUptiResult result = cupti_->timestamp(&record_line_.base_ns);
-    record_line_.base_ticks = before + (detail::session_ticks() - before) / 2;
-    if (result != CUPTI_SUCCESS) return fail(message, "cuptiGetTimestamp", result);
-    moments_.forget();
-    if (cupti_->enable_domain != nullptr)
-        for (const CUpti_CallbackDomain domain :
-             {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API})
-            if (cupti_->enable_domain(1, subscriber_, domain) == CUPTI_SUCCESS)
-                notes_moments_.store(true);
-    return true;
-}
-
 namespace {
 
-// One line of what CUPTI does not do.
+// Returns one line with the kinds that CUPTI does not record.
 class refusals {
 public:
     explicit refusals(device_message& into) noexcept : into_(into) {}
@@ -225,8 +185,27 @@ void cupti_recorder::disable_kinds() noexcept {
     enabled_ = 0;
 }
 
-// CUDA ends before a session of the environment does, and has nothing to deliver then. CUPTI asks for its first
-// buffer when CUDA has begun, so that what is registered here runs before CUDA's own end.
+// CUPTI reports the devices when CUDA begins, and not to a session that begins later. The driver
+// has their names then. The caller must hold reading_.
+void cupti_recorder::name_devices() noexcept {
+    const driver_functions driver = find_driver_functions();
+    int count = 0;
+    if (driver.device_count == nullptr || driver.device == nullptr ||
+        driver.device_name == nullptr || driver.device_count(&count) != CUDA_SUCCESS)
+        return;
+    device_delivery to;
+    for (int number = 0; number < count; ++number) {
+        CUdevice device = 0;
+        char name[128];
+        if (driver.device(&device, number) == CUDA_SUCCESS &&
+            driver.device_name(name, sizeof name, device) == CUDA_SUCCESS)
+            reader_.name_device(static_cast<std::uint32_t>(number), name, to);
+    }
+}
+
+// CUDA ends before a session of the environment does, and can deliver nothing afterwards. CUPTI
+// requests its first buffer when CUDA has begun, so a function that is registered then runs before
+// CUDA's own end.
 void cupti_recorder::flush_at_exit() noexcept {
     if (recording_.load(std::memory_order_acquire) && process_ == ::getpid())
         cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -236,7 +215,7 @@ std::uint32_t cupti_recorder::next_period() const noexcept {
     return (period_.load(std::memory_order_relaxed) + 1) & collected_periods::number_mask;
 }
 
-// What CUPTI gives back at once need not be kept.
+// Buffers that CUPTI returns at once need not be kept.
 void cupti_recorder::collect(bool on) noexcept {
     const std::uint64_t ticks = detail::session_ticks();
     if (!on) cupti_->flush_all(0);
@@ -250,11 +229,13 @@ void cupti_recorder::collect(bool on) noexcept {
 
 void cupti_recorder::stop() noexcept {
     recording_.store(false, std::memory_order_relaxed);
+    flusher_.stop();
     disable_kinds();
     cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     {
         const std::lock_guard reading(reading_);
         read_kept();
+        name_devices();
     }
     count_missing();
     cupti_->unsubscribe(subscriber_);
@@ -296,6 +277,7 @@ void cupti_recorder::request(std::uint8_t** buffer, std::size_t* bytes) noexcept
         std::atexit([] { the_recorder().flush_at_exit(); });
     *buffer = pool_.take();
     *bytes = *buffer == nullptr ? 0 : buffer_pool::buffer_bytes;
+    flusher_.wake();
 }
 
 bool cupti_recorder::keep(std::uint8_t* buffer, std::size_t bytes) noexcept {
@@ -329,7 +311,7 @@ void cupti_recorder::complete(std::uint8_t* buffer, std::size_t bytes) noexcept 
     collect_dropped();
 }
 
-// The runtime's calls make calls of the driver, which are told of, too.
+// Calls of the runtime make calls of the driver, for which CUPTI calls us, too.
 void cupti_recorder::called(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                             const CUpti_CallbackData& data) noexcept {
     const bool of_runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
@@ -343,14 +325,14 @@ void cupti_recorder::called(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
     events_.called(domain, cbid, data, inner);
 }
 
-// In a forked child the lock may be held by a thread that is not there.
+// In a forked child the lock may be held by a thread that does not exist there.
 recorded_work cupti_recorder::work() noexcept {
     if (process_ != 0 && process_ != ::getpid()) return {};
     const std::lock_guard reading(reading_);
     return reader_.work();
 }
 
-// No destructor runs: CUPTI's threads may call until the process is gone.
+// The recorder is never destroyed: CUPTI's threads may call it until the process ends.
 cupti_recorder& the_recorder() noexcept {
     alignas(cupti_recorder) static char place[sizeof(cupti_recorder)];
     static auto* recorder = new (place) cupti_recorder;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What this library does while a session records: CUPTI is subscribed to, its kinds of activities are enabled, its
-// buffers come and go.
+// The recording of a session: subscribes to CUPTI, enables its kinds of activities, and exchanges
+// buffers with it.
 //
-//   a call of CUDA's that is followed ──► event_follower
-//   start ── subscribe, enable ──►  buffer_requested ◄── CUPTI ──► buffer_completed ──► activity_reader ──► session
-//   collection goes off ── flush, leave out what begins; on ── ids of another number
-//   stop ── disable, flush (forced), count what is missing, unsubscribe
+//   a followed call of CUDA's ──► event_follower
+//   start ── subscribe, enable ─► buffer_requested ◄─ CUPTI ─► buffer_completed ─► activity_reader
+//   collection goes off ── flush, leave out new activities; on ── ids of another number
+//   stop ── disable, flush (forced), count missing records, unsubscribe
 //
-// Threads: start, collect and stop one at a time; follow by any thread, for itself; CUPTI calls the rest whenever it
-// likes, also after a stop. Nothing waits for a device.
+// Thread-safety: start, collect and stop must be called one at a time. Any thread may call follow,
+// for itself. CUPTI calls the other functions at any time, also after a stop. Nothing waits for a
+// device.
 
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 
 #include "activity_reader.hpp"
+#include "buffer_flusher.hpp"
 #include "buffer_pool.hpp"
 #include "event_follower.hpp"
 
@@ -42,7 +44,7 @@ public:
 
     recorded_work work() noexcept;
 
-    /// CUPTI's time, once the first session has started.
+    /// CUPTI's time. Valid once the first session has started.
     std::uint64_t now_ns() const noexcept { return clock_.ns_at(detail::session_ticks()); }
 
 private:
@@ -51,6 +53,7 @@ private:
     bool read_clock(detail::device_message& message) noexcept;
     bool enable_kinds(detail::device_message& message) noexcept;
     void disable_kinds() noexcept;
+    void name_devices() noexcept;
     std::uint32_t next_period() const noexcept;
     bool keep(std::uint8_t* buffer, std::size_t bytes) noexcept;
     void read(std::uint8_t* buffer, std::size_t bytes) noexcept;
@@ -61,12 +64,12 @@ private:
 
     const cupti_functions* cupti_ = nullptr;
     CUpti_SubscriberHandle subscriber_ = nullptr;
-    clock_line clock_;        ///< of this process: what CUPTI was told first stays
-    clock_line record_line_;  ///< of what it writes into records
+    clock_line clock_;        ///< of this process; must not change once CUPTI uses it
+    clock_line record_line_;  ///< of the times in CUPTI's records
     bool has_clock_ = false;
     std::uint32_t enabled_ = 0;       ///< a bit for each kind
-    std::uint32_t taken_before_ = 0;  ///< buffers that earlier sessions never got back
-    int process_ = 0;                 ///< that uses CUPTI; 0: none does
+    std::uint32_t taken_before_ = 0;  ///< buffers that earlier sessions did not get back
+    int process_ = 0;                 ///< the process that uses CUPTI; 0: none
     std::atomic<std::uint32_t> session_{0};
     std::atomic<std::uint32_t> period_{0};  ///< number in the ids that threads push
     std::atomic<std::uint64_t> dropped_{0};
@@ -76,19 +79,22 @@ private:
     call_moments moments_;
     event_follower events_;
     buffer_pool pool_;
-    // Buffers that came back while collection was off: what began before stands in the first of them.
+    buffer_flusher flusher_;
+    // Buffers that came back while collection was off. The first of them may contain records from
+    // before the pause.
     struct kept_buffer {
         std::uint8_t* buffer;
         std::size_t bytes;
     };
     static constexpr std::size_t most_kept = 8;
-    std::mutex reading_;  ///< guards what follows
+    std::mutex reading_;  ///< guards the members below
     activity_reader reader_;
     kept_buffer kept_[most_kept] = {};
     std::size_t kept_count_ = 0;
 };
 
-/// The process's. It is never destroyed: CUPTI calls back until the very end.
+/// Returns the process's recorder. It is never destroyed, because CUPTI calls it until the process
+/// ends.
 cupti_recorder& the_recorder() noexcept;
 
 }  // namespace coroscope::cuda

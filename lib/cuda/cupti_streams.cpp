@@ -28,7 +28,7 @@ std::uint32_t id_of(const cupti_functions& cupti, CUstream stream, bool per_thre
 
 }  // namespace
 
-// A session that records devices has opened CUPTI.
+// A session that records devices has opened CUPTI already.
 coroscope::detail::device_stream identify_stream(void* stream, bool per_thread) noexcept {
     const cupti_functions* cupti = open_cupti();
     if (cupti == nullptr) return {trace::device_unknown, trace::device_unknown};

@@ -9,7 +9,8 @@
 
 namespace coroscope::cuda {
 
-/// See coroscope::detail::device_recorder::identify. A null stream belongs to the calling thread's current context.
+/// See coroscope::detail::device_recorder::identify. A null stream belongs to the calling thread's
+/// current context.
 coroscope::detail::device_stream identify_stream(void* stream, bool per_thread) noexcept;
 
 }  // namespace coroscope::cuda

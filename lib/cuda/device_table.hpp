@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What CUPTI tells of devices once, and every session needs: their names, those of their streams, and whose a
-// context is. Not thread-safe.
+// Data of devices that CUPTI reports once and that every session needs: the names of devices and
+// streams, and the device of each context. Not thread-safe.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace coroscope::cuda {
 
 class device_table {
 public:
-    /// Another session has not been told.
+    /// Must be called when a session begins, whose trace has none of the names yet.
     void begin() noexcept { told_ = false; }
 
     void name(std::uint32_t device, const char* text, detail::device_delivery& to) noexcept {
@@ -23,6 +23,11 @@ public:
         if (device < device_places)
             std::snprintf(names_[device], sizeof names_[device], "%s", text);
         if (told_ || device >= device_places) to.name_device(device, text);
+    }
+
+    /// Also returns true for numbers beyond the table.
+    bool knows(std::uint32_t device) const noexcept {
+        return device >= device_places || names_[device][0] != '\0';
     }
 
     void tell_names(detail::device_delivery& to) noexcept {
@@ -70,7 +75,7 @@ private:
     char names_[device_places][128] = {};
     stream_name streams_[stream_places] = {};
     std::size_t known_streams_ = 0;
-    std::uint32_t contexts_[context_places] = {};  ///< the device's index and 1
+    std::uint32_t contexts_[context_places] = {};  ///< index of the device, plus 1
     bool told_ = false;
 };
 

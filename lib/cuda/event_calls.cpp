@@ -75,7 +75,7 @@ constexpr followed_call runtime(CUpti_CallbackId cbid) {
 constexpr followed_call driver(CUpti_CallbackId cbid) {
     return {CUPTI_CB_DOMAIN_DRIVER_API, cbid, true};
 }
-// An older driver has not all of these, and then nobody calls them.
+// Functions that an older driver may lack. No program can then call them.
 constexpr followed_call newer(CUpti_CallbackId cbid) {
     return {CUPTI_CB_DOMAIN_DRIVER_API, cbid, false};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which calls of CUDA say where events are recorded and who waits for them, and what they say: CUPTI's callbacks in
+// The CUDA calls that record events or wait for them, and their contents: CUPTI's callbacks in
 // terms of events and streams.
 
 #include <cstdint>
@@ -11,31 +11,33 @@
 
 namespace coroscope::cuda {
 
-/// A function that CUPTI is asked to tell of.
+/// A function for which CUPTI must call us back.
 struct followed_call {
     CUpti_CallbackDomain domain;
     CUpti_CallbackId cbid;
-    bool needed;  ///< without it, what is known of events would be wrong
+    bool needed;  ///< without it, the known recordings of events would be wrong
 };
 std::span<const followed_call> followed_calls() noexcept;
 
 enum class event_act : std::uint8_t {
     none,
-    record,   ///< `event` comes after what `stream` was asked for
+    record,   ///< `event` follows the earlier work of `stream`
     wait,     ///< `stream` waits for `event`
-    destroy,  ///< `event` goes, and its handle may come back as another's
-    elsewhere,  ///< from here on `event` may be recorded by a graph, or another process, whenever that likes
+    destroy,  ///< `event` is destroyed, and its handle may be reused
+    /// From now on a graph or another process may record `event` at any time.
+    elsewhere,
 };
 
 struct event_call {
     event_act act = event_act::none;
     const void* event = nullptr;
     CUstream stream = nullptr;
-    bool per_thread = false;  ///< no stream is the thread's own
-    bool external = false;    ///< in a stream that is being captured: a graph will record it
+    bool per_thread = false;  ///< a null stream is the thread's own stream
+    bool external = false;    ///< in a captured stream: a graph will record the event
 };
 
-/// What a followed call says. `parameters`: as CUPTI gives them with that callback.
+/// Returns the contents of a followed call. `parameters` must be those of CUPTI's callback for that
+/// call.
 event_call read_event_call(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                            const void* parameters) noexcept;
 

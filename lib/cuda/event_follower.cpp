@@ -12,7 +12,7 @@ using detail::device_delivery;
 using detail::device_event;
 using detail::device_stream;
 
-// What happens in a stream that is being captured happens when its graph is launched.
+// Calls on a captured stream take effect when its graph is launched.
 bool is_captured(const event_call& call) noexcept {
     CUstream stream = call.stream;
     if (stream == nullptr && call.per_thread) stream = CU_STREAM_PER_THREAD;
@@ -23,7 +23,7 @@ bool is_captured(const event_call& call) noexcept {
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-// cudaSuccess and CUDA_SUCCESS are one number.
+// cudaSuccess and CUDA_SUCCESS are the same number.
 bool succeeded(const CUpti_CallbackData& data) noexcept {
     int answer = -1;
     if (data.functionReturnValue != nullptr)
@@ -51,9 +51,10 @@ void event_follower::called(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                             const CUpti_CallbackData& data, bool inner) noexcept {
     const bool begins = data.callbackSite == CUPTI_API_ENTER;
     const event_call call = read_event_call(domain, cbid, data.functionParams);
-    // Of what the runtime does by the driver, only this is not read at the runtime's call.
+    // A driver call inside a runtime call is ignored here, unless its facts cannot be read from the
+    // runtime call.
     if (inner && call.act != event_act::elsewhere) return;
-    // Once it is gone, another thread may get its handle for an event of its own.
+    // After the destruction, another thread may get the same handle for an event of its own.
     if (begins && call.act == event_act::destroy) events_.forget(call.event);
     if (begins || call.event == nullptr || !succeeded(data)) return;
     if (call.act == event_act::record) recorded(call, data.correlationId);
@@ -77,7 +78,7 @@ void event_follower::made_to_wait(const event_call& call, std::uint32_t correlat
     const device_stream waits = identify_stream(call.stream, call.per_thread);
     const device_event awaited = events_.find(call.event);
     const bool is_own = waits.context == awaited.context && waits.stream == awaited.stream;
-    if (waits.stream == trace::device_unknown || is_own) return;  // a stream is in order by itself
+    if (waits.stream == trace::device_unknown || is_own) return;  // a stream is ordered by itself
     trace::device_body body{};
     const std::uint64_t ticks = detail::session_ticks();
     body.what = trace::device_activity::dependency;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Follows events by CUPTI's callbacks at the calls that record them, wait for them and destroy them, on the threads that
-// make these calls. What a stream waits for becomes a record of the session's trace; where an event was recorded last
-// is kept, for who awaits it.
+// Follows events through CUPTI's callbacks for the calls that record them, wait for them and
+// destroy them, on the threads that make these calls. A wait of a stream becomes a record of the
+// session's trace. The last recording of each event is kept for its awaiters.
 //
-// Threads: begin and called as CUPTI says (one at a time; any), find any.
+// Thread-safety: begin() must be called by one thread at a time. Any thread may call called() and
+// find().
 
 #include <coroscope/detail/device_recorder.hpp>
 
@@ -17,10 +18,11 @@ namespace coroscope::cuda {
 
 class event_follower {
 public:
-    /// Asks CUPTI to call back. Where it does not, its answer is given, and all events stay unknown.
+    /// Asks CUPTI for callbacks. If CUPTI refuses, returns its answer, and all events stay unknown.
     CUptiResult begin(const cupti_functions& cupti, CUpti_SubscriberHandle subscriber) noexcept;
 
-    /// A callback at a call. `inner`: the call is made by another one that is told of, too.
+    /// Handles a callback for a call. `inner` says that the call was made by another call for which
+    /// CUPTI calls us back.
     void called(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const CUpti_CallbackData& data,
                 bool inner) noexcept;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where each event was recorded last. An event that is not here is unknown, so that nothing is ever guessed: it was
-// recorded before the session, or where nobody saw it. Thread-safe.
+// The last recording of each event. An event that is not in the table is unknown, because it was
+// recorded before the session or without a callback. It is never guessed. Thread-safe.
 
 #include <cstddef>
 #include <mutex>
@@ -15,7 +15,7 @@ namespace coroscope::cuda {
 
 class event_table {
 public:
-    /// Events beyond that many stay unknown.
+    /// The table's size. Further events stay unknown.
     static constexpr std::size_t most = 1U << 16;
 
     void record(const void* event, const detail::device_event& at) noexcept {
@@ -23,7 +23,7 @@ public:
         if (entry* of = place(event)) of->last = of->elsewhere ? detail::device_event{} : at;
     }
 
-    /// It may be recorded where nobody sees it, until it is destroyed.
+    /// Marks an event that may be recorded without a callback from now on, until it is destroyed.
     void leave(const void* event) noexcept {
         const std::lock_guard lock(mutex_);
         if (entry* of = place(event)) *of = {{}, true};

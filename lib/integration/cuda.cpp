@@ -3,12 +3,13 @@
 
 #include <coroscope/integration/asio_task.hpp>
 
-#include "../runtime/devices.hpp"
+#include "../runtime/devices/devices.hpp"
 
 namespace coroscope {
 namespace {
 
-/// When the task's suspension began, if one of Asio's has begun it already; 0: it begins now.
+/// Returns the ticks at which the task's suspension in an Asio operation began. Returns 0 if no
+/// such suspension has begun; the suspension then begins now.
 std::uint64_t begun_ticks(std::uint64_t task) noexcept {
     if (task == 0 || asio::suspending_task() != task) return 0;
     return detail::this_thread.invocation->begun.ticks;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// operator new and delete, replaced for the whole program by functions that report. A program that wants
-// them links this library and changes nothing else.
+// operator new and delete, replaced for the whole program by functions that report. A program must
+// only link this library.
 //
-// Blocks come from malloc. Their size is what malloc gives, at the release as at the allocation, because a
-// release need not say the size. Totals count from the program's start.
+// Blocks come from malloc. Their size is the usable size that malloc reports, both at the
+// allocation and at the release, because a release need not name the size. Totals count from the
+// program's start.
 
 #include <malloc.h>
 
@@ -29,7 +30,7 @@ void* take(std::size_t bytes, std::size_t alignment) noexcept {
     return ::posix_memalign(&block, alignment, bytes) == 0 ? block : nullptr;
 }
 
-// Without a handler that could free something, null.
+// Returns null if memory is short and no handler is installed that could free some.
 void* take_or_ask(std::size_t bytes, std::size_t alignment) {
     for (;;) {
         if (void* block = take(bytes, alignment)) return block;

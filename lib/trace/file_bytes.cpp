@@ -2,10 +2,13 @@
 #include "file_bytes.hpp"
 
 #include <cerrno>
+#include <coroscope/trace/format.hpp>
+#include <coroscope/trace/reader.hpp>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,6 +74,23 @@ result<file_bytes> read_file(const std::string& path) {
             return *mapped;
     }
     return read_to_end(file.number());
+}
+
+std::uint64_t size_of_file(const std::string& path) noexcept {
+    struct stat status{};
+    return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+// Closing the descriptor releases the lock. A session that starts at this moment is refused with
+// EBUSY, so only unfinished traces are tried.
+bool is_being_recorded(const std::string& path) noexcept {
+    const descriptor file(path);
+    if (file.number() < 0) return false;
+    file_header header{};
+    if (::pread(file.number(), &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
+        header.magic != file_magic || header.finished != 0)
+        return false;
+    return ::flock(file.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 }  // namespace coroscope::trace

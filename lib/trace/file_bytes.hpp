@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A file's bytes: mapped where the system can, read where it cannot (a pipe, a special file).
+// The bytes of a file: mapped if the system can, else read (a pipe, a special file).
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -18,5 +19,8 @@ struct file_bytes {
 
 /// Fails with the system's reason.
 result<file_bytes> read_file(const std::string& path);
+
+/// The current size of the file; 0 if it is unknown.
+std::uint64_t size_of_file(const std::string& path) noexcept;
 
 }  // namespace coroscope::trace

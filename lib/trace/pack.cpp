@@ -22,7 +22,7 @@ std::string_view bytes_of(const Part& part) {
     return {reinterpret_cast<const char*>(&part), sizeof(part)};
 }
 
-/// Writes a trace's header and its chunks, some in a block.
+/// Writes a trace's header and its chunks, several in each block.
 class packer {
 public:
     packer(std::span<const unsigned char> trace, const file_header& header, const pack_sink& sink)
@@ -87,7 +87,7 @@ result<pack_totals> pack_bytes(const unsigned char* data, std::size_t size, cons
     if (!header) return header.error();
     try {
         return packer({data, size}, *header, sink).pack();
-    } catch (const std::exception&) {  // the standard library's: no memory, or no room for a size
+    } catch (const std::exception&) {  // from the standard library: no memory, or a size too large
         return failure{"does not fit into memory"};
     }
 }

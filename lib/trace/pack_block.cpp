@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t step_samples = 256;  // of each kind
 
-// What the block's times tell of their clock, some of each kind.
+// Returns the step of the clock, from samples of the block's times of each kind.
 std::uint64_t step_of(const std::array<kind_columns, record_kinds>& kinds) {
     column samples;
     for (const kind_columns& kind : kinds) {
@@ -73,7 +73,7 @@ void block_packer::add(std::span<const unsigned char> chunk) {
     columns_.rest.insert(columns_.rest.end(), rest.begin(), last.base());
 }
 
-/// The bytes that records take, from the chunk's header on.
+/// Returns the bytes that records take, from the end of the chunk's header.
 std::size_t block_packer::add_records(std::span<const unsigned char> chunk) {
     const chunk_header header = header_of(chunk);
     if (header.kind != chunk_kind::records && header.kind != chunk_kind::metadata) return 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A block: chunks as columns. Columns stand in this order: the words of the chunks' headers, records and other bytes
-// of each chunk, the kinds of all records, the clock's step, then kind by kind ids, values, times and words, and last
-// texts, words of device records and other bytes.
+// A block: chunks as columns. The order of the columns is: the words of the chunks' headers; the
+// number of records and of other bytes of each chunk; the kinds of all records; the clock's step;
+// then, kind by kind, ids, values, times and words; last texts, words of device records and other
+// bytes.
 
 #include <array>
 #include <cstddef>
@@ -27,14 +28,15 @@ inline constexpr std::size_t device_words = sizeof(device_body) / sizeof(std::ui
 struct kind_columns {
     column ids;
     column values;
-    std::array<column, most_words - 1> words;  ///< the times, and what follows the tag
+    std::array<column, most_words - 1> words;  ///< the times, and the words after the tag
 };
 
-/// As numbers, before or after compression. Numbers are differences to what was to be expected.
+/// The columns as numbers, before or after compression. A number is the difference to the predicted
+/// number.
 struct block_columns {
     std::array<column, header_words> headers;
-    column records;     ///< of each chunk: how many
-    column rest_bytes;  ///< of each chunk: behind its records, up to the last that is not zero
+    column records;     ///< number of records of each chunk
+    column rest_bytes;  ///< bytes of each chunk after its records, up to the last nonzero byte
     std::vector<unsigned char> kinds;
     std::array<kind_columns, record_kinds> of_kind;
     std::vector<unsigned char> texts;
@@ -42,16 +44,16 @@ struct block_columns {
     std::vector<unsigned char> rest;
 };
 
-/// The order in which times and words of a kind are compressed: records of one id behind each other, since they
-/// resemble each other.
+/// Returns the order in which times and words of a kind are compressed: records with the same id
+/// are neighbours, because they are similar.
 [[nodiscard]] std::vector<std::uint32_t> by_id(const column& ids);
 
-/// The checksum that a chunk should have: that of its records where it is sealed and whole, else 0.
+/// Returns the correct checksum of a chunk: that of its records if it is sealed and whole, else 0.
 [[nodiscard]] std::uint64_t due_checksum(std::span<const unsigned char> chunk);
 
 [[nodiscard]] chunk_header header_of(std::span<const unsigned char> chunk);
 
-/// Bytes of a record's payload: texts whole, of device records what is no text.
+/// Returns the bytes of a record's payload: the text or, for a device record, its words.
 [[nodiscard]] constexpr std::size_t payload_of(std::uint64_t tag) noexcept {
     return record_bytes(tag) - record_unit_bytes -
            word_columns(tag_kind(tag)) * sizeof(std::uint64_t);
@@ -62,7 +64,7 @@ public:
     /// `chunk` may be cut short by the end of the trace.
     void add(std::span<const unsigned char> chunk);
 
-    /// Appends the columns of what was added, and begins a new block.
+    /// Appends the columns of the added chunks, and begins a new block.
     void finish(column_writer& to);
 
 private:
@@ -76,10 +78,5 @@ private:
     std::array<std::uint64_t, header_words> last_header_{};
     std::array<std::uint64_t, device_words> last_device_{};
 };
-
-/// Restores the chunks of one block, packed in that version, that is not trusted. `chunks` are zeroed bytes of the trace, of which the last
-/// chunk may be cut. False where the block holds something else; the chunks are then zero or in part restored.
-[[nodiscard]] bool unpack_block(column_reader& from, std::span<unsigned char> chunks,
-                                std::size_t chunk_bytes, std::uint32_t version);
 
 }  // namespace coroscope::trace

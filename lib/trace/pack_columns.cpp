@@ -9,11 +9,11 @@
 namespace coroscope::trace {
 namespace {
 
-// Chosen by measurement: what higher levels save of a trace they cost several times over in time.
+// Chosen by measurement: higher levels save little and take several times as long.
 constexpr int compression_level = 15;
 
 constexpr unsigned plane_bits = 8;
-constexpr unsigned char sequence_form = 9;  // where the number of planes stands
+constexpr unsigned char sequence_form = 9;  // in place of the number of planes
 constexpr unsigned sequence_bits = 7;
 constexpr unsigned char goes_on = 0x80;
 constexpr std::size_t most_sequence_bytes = 10;
@@ -51,8 +51,7 @@ void column_writer::bytes(const void* data, std::size_t size) {
     std::string packed(ZSTD_compressBound(size), '\0');
     const std::size_t used =
         ZSTD_compress2(state_->context.get(), packed.data(), packed.size(), data, size);
-    if (ZSTD_isError(used) != 0)
-        throw std::bad_alloc();  // the room is enough: only memory can lack
+    if (ZSTD_isError(used) != 0) throw std::bad_alloc();  // the room suffices, so memory is short
     number(written_, used);
     written_.append(packed, 0, used);
 }
@@ -123,7 +122,7 @@ bool column_reader::bytes(unsigned char* to, std::size_t size) {
     const std::size_t got = ZSTD_decompressDCtx(state_->context.get(), to, size, next_, length);
     next_ += length;
     left_ -= length;
-    return got == size;  // an error is no size
+    return got == size;  // an error differs from every size
 }
 
 bool column_reader::bytes(std::vector<unsigned char>& to, std::size_t size) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Columns of numbers and bytes, compressed and back. A column of numbers is a sequence of numbers of variable length,
-// or split into planes: all lowest bytes first, so that the high bytes of small numbers are zeros next to each other.
-// What is shorter is taken. The sequence, and each plane, is a zstd frame behind its length.
+// Columns of numbers and bytes, compressed and restored. A column of numbers is written as numbers
+// of variable length, or as planes: all lowest bytes first, so that the high bytes of small numbers
+// are adjacent zeros. The shorter form is chosen. The sequence and each plane are a zstd frame
+// after its length.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace coroscope::trace {
 
 using column = std::vector<std::uint64_t>;
 
-/// Small differences of either sign as small numbers.
+/// Maps small differences of either sign to small numbers.
 constexpr std::uint64_t zigzag(std::uint64_t difference) noexcept {
     return (difference << 1) ^ (0 - (difference >> 63));
 }
@@ -23,7 +24,7 @@ constexpr std::uint64_t unzigzag(std::uint64_t folded) noexcept {
     return (folded >> 1) ^ (0 - (folded & 1));
 }
 
-/// Appends columns to a block. Throws std::bad_alloc where memory runs out.
+/// Appends columns to a block. Throws std::bad_alloc if memory runs out.
 class column_writer {
 public:
     column_writer();
@@ -48,8 +49,8 @@ private:
     std::string part_;
 };
 
-/// Takes columns from a block that is not trusted. How long each is must be known, and be bounded by the caller.
-/// Every call gives false where the block holds something else.
+/// Takes columns from a block that is not trusted. The caller must know the length of each column,
+/// and must bound it. Every call returns false if the block has other contents.
 class column_reader {
 public:
     column_reader();
@@ -57,14 +58,14 @@ public:
     column_reader(const column_reader&) = delete;
     column_reader& operator=(const column_reader&) = delete;
 
-    /// `data` must stay while columns are taken from it.
+    /// `data` must be valid while columns are taken from it.
     void begin(const unsigned char* data, std::size_t size);
 
-    /// Exactly `size` bytes.
+    /// Takes exactly `size` bytes.
     [[nodiscard]] bool bytes(unsigned char* to, std::size_t size);
     [[nodiscard]] bool bytes(std::vector<unsigned char>& to, std::size_t size);
 
-    /// Exactly `count` numbers.
+    /// Takes exactly `count` numbers.
     [[nodiscard]] bool numbers(column& to, std::size_t count);
 
     [[nodiscard]] bool at_end() const noexcept { return left_ == 0; }

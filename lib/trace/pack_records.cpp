@@ -4,43 +4,10 @@
 #include <algorithm>
 
 namespace coroscope::trace {
-namespace {
 
-/// Kinds whose first word is a moment that follows what the thread told of before.
-bool follows(record_kind kind) {
-    switch (kind) {
-        case record_kind::suspend:
-        case record_kind::resume:
-        case record_kind::transfer:
-        case record_kind::finish_transfer:
-        case record_kind::cancel:
-        case record_kind::spawn:
-        case record_kind::finish:
-        case record_kind::awaiting:
-        case record_kind::context:
-        case record_kind::carries:
-        case record_kind::label:
-        case record_kind::item:
-        case record_kind::memory:
-        case record_kind::device_wait:
-        case record_kind::arguments:
-        case record_kind::note: return true;
-        default: return false;
-    }
-}
-
-/// Kinds whose ids count up, rather than name one of a few sites.
-bool counts_up(record_kind kind) {
-    return kind == record_kind::label || kind == record_kind::attribute ||
-           kind == record_kind::string || kind == record_kind::site ||
-           kind == record_kind::thread || kind == record_kind::module ||
-           kind == record_kind::device_name;
-}
-
-}  // namespace
-
-// Where a scope in a frame begins: with the one around it, with the await that suspends it, with what resumed its task,
-// or with what the thread told of last.
+// Returns the four predicted starts of a long scope: the start of the last long scope, the last
+// suspension of the current task (without one, the first prediction again), the last resume, and
+// the current time.
 prediction::start_places prediction::places_of_start() const noexcept {
     const std::uint64_t around = before(record_kind::long_scope)[0];
     const auto suspended = suspended_.find(current_);
@@ -72,7 +39,7 @@ void prediction::begin_chunk(const chunk_header& chunk) noexcept {
 }
 
 std::uint64_t prediction::id_of(record_kind kind) const noexcept {
-    return counts_up(kind) ? tag_id(before(kind)[1]) : 0;
+    return facts_of(kind).has == ids::serial ? tag_id(before(kind)[1]) : 0;
 }
 
 std::uint64_t prediction::of(std::size_t position, const record_words& words) const noexcept {
@@ -83,7 +50,7 @@ std::uint64_t prediction::of(std::size_t position, const record_words& words) co
         if (kind == record_kind::long_scope) return start_of_long_scope(tag_id(words[1]));
         if (kind == record_kind::resume && places_starts_)
             return std::max(moment_, before(record_kind::wake)[0]);
-        return follows(kind) ? moment_ : same;
+        return facts_of(kind).begins_with == first_word::follows ? moment_ : same;
     }
     switch (kind) {
         case record_kind::long_scope:
@@ -112,10 +79,12 @@ void prediction::learn(const record_words& words) {
         moment_ = words[0] + tag_value(words[1]);
     } else if (kind == record_kind::long_scope) {
         moment_ = words[0] + words[2];
-    } else if (follows(kind) && words[0] != 0) {
+    } else if (facts_of(kind).begins_with == first_word::follows && words[0] != 0) {
         moment_ = words[0];
     }
-    if (kind == record_kind::resume || kind == record_kind::suspend) current_ = words[2];
+    if (kind == record_kind::resume || kind == record_kind::suspend ||
+        kind == record_kind::next_thread)
+        current_ = words[2];
     if (kind == record_kind::transfer || kind == record_kind::finish_transfer) current_ = words[3];
 }
 

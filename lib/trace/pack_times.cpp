@@ -6,22 +6,25 @@
 namespace coroscope::trace {
 namespace {
 
-constexpr std::size_t fewest_differences = 64;  // fewer say nothing of a clock
-constexpr std::size_t most_outliers =
-    8;  // one in so many: where threads change processors, clocks may differ
+constexpr std::size_t fewest_differences =
+    64;  // from fewer differences the step of a clock cannot be found
+// At most one difference in so many may be no multiple of the step: the clocks of processors may
+// differ, and threads move between processors.
+constexpr std::size_t most_outliers = 8;
 
 struct steps {
     std::uint64_t whole;
     std::uint64_t rest;
 };
 
-// Rounded down, so that what is left over has no sign.
+// Rounded down, so that the remainder has no sign.
 steps divide(std::uint64_t value, time_form form, std::uint64_t step) {
     if (form == time_form::durations) return {value / step, value % step};
     const std::uint64_t difference = unzigzag(value);
     if (difference >> 63 == 0) return {zigzag(difference / step), difference % step};
-    const std::uint64_t below =
-        (0 - difference + step - 1) / step;  // steps, of which the last may be too far
+    // The number of steps, rounded up in magnitude: the quotient of a negative difference is
+    // rounded down.
+    const std::uint64_t below = (0 - difference + step - 1) / step;
     return {zigzag(0 - below), difference + below * step};
 }
 

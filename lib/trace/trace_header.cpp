@@ -10,7 +10,7 @@ namespace coroscope::trace {
 namespace {
 
 constexpr std::uint32_t chunk_bytes_unit = 4096;
-constexpr std::uint32_t chunk_bytes_limit = 1U << 30;
+constexpr std::uint32_t chunk_bytes_limit = 1U << 25;  // 32 times the largest chunk of a recording
 
 }  // namespace
 

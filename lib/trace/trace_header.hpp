@@ -10,7 +10,8 @@
 
 namespace coroscope::trace {
 
-/// The header of a trace of `size` bytes. Fails where they are no trace, are cut, or of a newer version.
+/// Reads the header of a trace of `size` bytes. Fails if the bytes are not a trace, are cut within
+/// the header, or have a newer version.
 result<file_header> read_header(const unsigned char* data, std::uint64_t size);
 
 }  // namespace coroscope::trace

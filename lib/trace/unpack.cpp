@@ -12,17 +12,18 @@
 
 #include <coroscope/trace/pack_format.hpp>
 
-#include "pack_block.hpp"
+#include "pack_columns.hpp"
 #include "trace_header.hpp"
+#include "unpack_block.hpp"
 
 namespace coroscope::trace {
 namespace {
 
 struct block_place {
     pack_block_header header;
-    std::uint64_t offset;  ///< of its header in the packed trace
-    std::uint64_t begin;   ///< of its first chunk in the trace
-    std::uint64_t bytes;   ///< of its chunks
+    std::uint64_t offset;  ///< offset of its header in the packed trace
+    std::uint64_t begin;   ///< offset of its first chunk in the trace
+    std::uint64_t bytes;   ///< size of its chunks
 };
 
 class trace_unpacker {
@@ -34,7 +35,12 @@ public:
         find_blocks();
         make_room();
         std::memcpy(room_, first_.data(), first_.size());
-        for (const block_place& block : blocks_) restore(block, {room_ + block.begin, block.bytes});
+        for (const block_place& block : blocks_) {
+            restore(block, {room_ + block.begin, block.bytes});
+            if (!may_unpack(size_, written_))
+                return failure{"unpacks to more than 64 times its size, as no recording does",
+                               block.offset};
+        }
         return std::move(unpacked_);
     }
 
@@ -51,7 +57,8 @@ private:
     std::vector<unsigned char> first_;  // the trace's header
     std::uint64_t chunk_bytes_ = 0;
     std::vector<block_place> blocks_;
-    std::uint64_t end_ = 0;  // of the trace, as far as blocks are known
+    std::uint64_t end_ = 0;      // of the trace, as far as its blocks are known
+    std::uint64_t written_ = 0;  // bytes of chunks that are not empty
     unsigned char* room_ = nullptr;
     column_reader columns_;
     unpacked_trace unpacked_;
@@ -84,7 +91,8 @@ std::optional<failure> trace_unpacker::read_pack_header() {
     return std::nullopt;
 }
 
-// Blocks are found before any is restored: the trace is as long as those that are there, not as it claims to be.
+// Finds all blocks before restoring one: the length of the trace is computed from the blocks that
+// exist, not taken from the header.
 void trace_unpacker::find_blocks() {
     std::uint64_t offset = sizeof(header_) + header_.header_bytes;
     while (offset < size_) {
@@ -125,7 +133,11 @@ void trace_unpacker::restore(const block_place& block, std::span<unsigned char> 
     const unsigned char* packed = data_ + block.offset + sizeof(block.header);
     columns_.begin(packed, block.header.packed_bytes);
     const bool intact = XXH3_64bits(packed, block.header.packed_bytes) == block.header.checksum;
-    if (intact && unpack_block(columns_, chunks, chunk_bytes_, header_.version)) return;
+    if (intact && unpack_block(columns_, chunks, chunk_bytes_, header_.version)) {
+        for (std::size_t at = 0; at < chunks.size(); at += chunk_bytes_)
+            if (chunks[at] != 0) written_ += std::min(chunk_bytes_, chunks.size() - at);
+        return;
+    }
     std::fill(chunks.begin(), chunks.end(), static_cast<unsigned char>(0));
     unpacked_.damaged_chunks += block.header.chunks;
     unpacked_.warnings.push_back(
@@ -134,7 +146,7 @@ void trace_unpacker::restore(const block_place& block, std::span<unsigned char> 
         "; its " + std::to_string(block.header.chunks) + " chunks are left out");
 }
 
-// Pages that nothing is restored into cost no memory.
+// Pages without restored bytes take no memory.
 void trace_unpacker::make_room() {
     room_ = static_cast<unsigned char*>(std::calloc(end_, 1));
     if (room_ == nullptr) throw std::bad_alloc();
@@ -152,7 +164,7 @@ bool is_packed(const unsigned char* data, std::uint64_t size) noexcept {
 result<unpacked_trace> unpack(const unsigned char* data, std::uint64_t size) {
     try {
         return trace_unpacker(data, size).unpack();
-    } catch (const std::exception&) {  // the standard library's: no memory, or no room for a size
+    } catch (const std::exception&) {  // from the standard library: no memory, or a size too large
         return failure{"does not fit into memory"};
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A packed trace becomes the trace that it was.
+// Restores a trace from a packed trace.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,14 @@
 namespace coroscope::trace {
 
 struct unpacked_trace {
-    file_bytes bytes;  ///< up to the last block that is there; zero where a block is damaged
+    file_bytes bytes;  ///< up to the last existing block; zero in damaged blocks
     std::vector<std::string> warnings;
-    std::uint64_t damaged_chunks = 0;  ///< those of damaged blocks
+    std::uint64_t damaged_chunks = 0;  ///< chunks of damaged blocks
 };
 
 [[nodiscard]] bool is_packed(const unsigned char* data, std::uint64_t size) noexcept;
 
-/// Fails where the packed trace's header is damaged or newer, or memory runs out.
+/// Fails if the packed trace's header is damaged or newer, or if memory runs out.
 [[nodiscard]] result<unpacked_trace> unpack(const unsigned char* data, std::uint64_t size);
 
 }  // namespace coroscope::trace

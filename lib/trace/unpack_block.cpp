@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "unpack_block.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -9,8 +11,8 @@
 namespace coroscope::trace {
 namespace {
 
-/// Restores a block's chunks, in two steps: its columns, whose lengths follow from each other, and from them the
-/// chunks. What does not fit ends either.
+/// Restores a block's chunks in two steps: first its columns, whose lengths follow from each other,
+/// then the chunks from them. Either step ends at contents that do not fit.
 class block_unpacker {
 public:
     block_unpacker(column_reader& from, std::span<unsigned char> chunks, std::size_t chunk_bytes,
@@ -55,7 +57,7 @@ private:
     std::array<std::uint64_t, device_words> last_device_{};
 };
 
-/// False where it is more than the chunks have room for.
+/// Returns false if the sum exceeds the room of the chunks.
 bool block_unpacker::sum(const column& values, std::size_t& to) const {
     to = 0;
     for (const std::uint64_t each : values) {
@@ -93,7 +95,7 @@ bool block_unpacker::read_kinds(std::size_t records) {
     return known == records;
 }
 
-// The first version knew none.
+// Version 1 has no step.
 bool block_unpacker::read_step() {
     if (version_ < 2) return true;
     column step;
@@ -155,6 +157,12 @@ bool block_unpacker::restore_chunk(std::span<unsigned char> chunk) {
         for (std::size_t word = 0; word < header_words; ++word)
             words[word] = last_header_[word] + unzigzag(columns_.headers[word][next_chunk_]);
         last_header_ = words;
+        // Zeros are not written, because that would allocate a page for an empty chunk.
+        if (records == 0 && rest == 0 && words == decltype(words){}) {
+            expected_.begin_chunk({});
+            ++next_chunk_;
+            return true;
+        }
         std::memcpy(chunk.data(), words.data(), chunk_header_bytes);
         expected_.begin_chunk(header_of(chunk));
         at = chunk_header_bytes;

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What every verb may use: how dev speaks and how it fails.
+# Functions for every verb: messages and failures.
 
 say() { printf 'dev: %s\n' "$*" >&2; }
 
-# One clear line: what, where, what to do.
+# Prints one clear line with the error, its place and the next step, and exits with 1.
 fail() {
     say "$@"
     exit 1
@@ -17,13 +17,13 @@ usage_error() {
 
 has_tool() { command -v -- "$1" >/dev/null 2>&1; }
 
-# need_value OPTION "$@": the option's value is there.
+# need_value OPTION "$@": fails if the option has no value.
 need_value() {
     [[ $# -ge 3 ]] || usage_error "$1 needs a value"
 }
 
-# Our C++ sources, each ended by a zero byte. New files count before they are committed; where git
-# can't answer (a source archive), all files count.
+# Our C++ sources, each ended by a zero byte. New files are included before they are committed. If
+# git can't answer (a source archive), all files are included.
 cpp_sources() {
     local -a folders=(include lib tools tests bench examples)
     if git ls-files >/dev/null 2>&1; then

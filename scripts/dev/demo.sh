@@ -6,18 +6,22 @@ demo_usage() {
 usage: ./dev demo
 
 Builds the example service, records it under load with `coroscope run`, prints where its time
-went, and leaves demo.cst (the recording) and demo.json (the same for a trace viewer).
+went, and leaves demo.html (a report for the browser), demo.cst (the recording) and demo.json (the
+same for a trace viewer).
 TEXT
 }
 
 how_to_look() {
     cat <<TEXT
 
+Open demo.html in a browser: it shows what is slow and why, with a timeline, flame graphs and tables.
+
 demo.json holds the same recording for a trace viewer:
   online    open https://ui.perfetto.dev and "Open trace file" demo.json; it stays in the browser,
             nothing is uploaded
   offline   in Chromium or Chrome: Developer tools, Performance, "Load profile…", demo.json
-  terminal  $1 awaits demo.cst    where tasks wait
+  terminal  $1 why demo.cst       what slow requests do longer than others, and because of which work
+            $1 awaits demo.cst    where tasks wait
             $1 tasks demo.cst     each task: running, queued, suspended
 TEXT
 }
@@ -36,8 +40,8 @@ verb_main() {
     service=$folder/examples/http_service/http_service
     ninja -C "$folder" "${coroscope#"$folder/"}" "${service#"$folder/"}"
     say "recording the example service under load"
-    rm -f -- demo.cst demo.json
-    "$coroscope" run -o demo.cst -- "$service" --requests 6000 --connections 64
+    rm -f -- demo.cst demo.html demo.json
+    "$coroscope" run -o demo.cst --html demo.html -- "$service" --requests 6000 --connections 64
     "$coroscope" export demo.cst --to chrome -o demo.json
     how_to_look "$coroscope"
 }

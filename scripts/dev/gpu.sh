@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev test --gpu: what only a machine with a GPU can show, with the figures that docs/gpu.md speaks of.
+# ./dev test --gpu: tests that need a machine with a GPU, with the figures of docs/how-to/gpu.md.
 
 # The driver's devices, or Windows' own below WSL.
 has_gpu() {
@@ -12,7 +12,7 @@ require_gpu() {
     require_nvcc
 }
 
-# Of the toolkit that the build takes, too.
+# Requires the nvcc of the same toolkit that the build uses.
 require_nvcc() {
     local nvcc
     nvcc=$(scripts/cuda_toolkit.sh)/bin/nvcc
@@ -22,7 +22,7 @@ require_nvcc() {
 # gpu_suite FOLDER: its last line is "N passed, N failed".
 gpu_suite() {
     local program=$1/examples/cuda_pipeline/cuda_pipeline passed=0 failed=0 mode
-    # What was configured before the toolkit was there knows nothing of it.
+    # A folder that was configured before the toolkit was installed lacks its targets.
     ninja -C "$1" -t query examples/cuda_pipeline/cuda_pipeline >/dev/null 2>&1 || meson setup --reconfigure "$1" >&2
     ninja -C "$1" examples/cuda_pipeline/cuda_pipeline >&2
     sed -n 1p /proc/driver/nvidia/version 2>/dev/null || true

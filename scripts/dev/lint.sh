@@ -6,10 +6,13 @@ lint_usage() {
 usage: ./dev lint [--quick] [FILE…]
 
 Checks, and changes nothing:
-  layers    who may include whom (scripts/check_layers.py)
-  sources   licence lines, left-over notes, file sizes (scripts/check_sources.py)
-  format    .clang-format
-  tidy      .clang-tidy, over every source that is compiled, or those that match a FILE
+  layers       who may include whom (scripts/check_layers.py)
+  sources      licence lines, left-over notes, file sizes (scripts/check_sources.py)
+  definitions  functions are defined beside their headers (scripts/check_definitions.py)
+  prose        words that make comments and documents hard to read (scripts/check_prose.py)
+  format       .clang-format
+  types        the page of reports, by TypeScript, if ./dev test --consumers has installed it
+  tidy         .clang-tidy, over every source that is compiled, or those that match a FILE
 
 --quick stops before the last, which takes as long as a build.
 TEXT
@@ -17,7 +20,7 @@ TEXT
 
 failed_checks=()
 
-# check NAME COMMAND…: a failing check does not keep the next one from speaking.
+# check NAME COMMAND…: runs a check. A failing check does not stop the next one.
 check() {
     local name=$1
     shift
@@ -25,7 +28,7 @@ check() {
     "$@" || failed_checks+=("$name")
 }
 
-# One line per place; clang-format's own words fill a page for each.
+# One line per place; clang-format's own message is a page for each.
 check_format() {
     local places
     places=$(cpp_sources | xargs -0 -r clang-format-19 --dry-run 2>&1 |
@@ -36,10 +39,15 @@ check_format() {
     return 1
 }
 
-# Asks about our own sources only; the build folder also knows foreign ones. The compile commands
-# are g++'s: clang-tidy need not know each of its warnings, and Asio 1.22 does not know that clang has coroutines.
-# Boost 1.81's futures clang 19 does not compile.
-# Nor does it know the option by which g++ makes tests/runtime/unloaded_names.cpp.
+check_types() {
+    has_tool node || { say 'types: skipped, because node is missing' && return; }
+    node tests/report/test_types.mjs "$root/build/report" || [[ $? -eq 77 ]]
+}
+
+# Checks our own sources only; the build folder also has foreign ones. The compile commands are
+# g++'s: clang-tidy does not know all of g++'s warnings, and Asio 1.22 does not know that clang has
+# coroutines. Two sources are left out: clang 19 does not compile Boost 1.81's futures, and it does
+# not know the option that g++ needs for tests/runtime/writer/unloaded_names.cpp.
 check_tidy() {
     local folder=$1 files
     shift
@@ -47,7 +55,7 @@ check_tidy() {
     run-clang-tidy-19 -quiet -p "$folder" -j "$(nproc)" \
         -extra-arg=-Wno-unknown-warning-option \
         -extra-arg=-DASIO_HAS_CO_AWAIT=1 -extra-arg=-DASIO_HAS_STD_COROUTINE=1 \
-        "${files:-^$root/(lib|tools|examples|bench|tests)/(?!futures/test_boost_future|runtime/unloaded_names)}" 2>&1 |
+        "${files:-^$root/(lib|tools|examples|bench|tests)/(?!futures/test_boost_future|runtime/writer/unloaded_names)}" 2>&1 |
         sed '/ warnings\{0,1\} generated\.$/d'
 }
 
@@ -66,11 +74,14 @@ verb_main() {
     require rules format
     check layers python3 scripts/check_layers.py
     check sources python3 scripts/check_sources.py
+    check prose python3 scripts/check_prose.py
+    check definitions python3 scripts/check_definitions.py
     check format check_format
+    check types check_types
     if [[ $quick == no ]]; then
         require build test bench lint
-        folder=$(build_folder release)
-        configure "$folder" release -Dtools=enabled -Dexamples=enabled -Dtests=enabled \
+        folder=$(build_folder lint)
+        configure "$folder" lint -Dtools=enabled -Dexamples=enabled -Dtests=enabled \
             -Dbench=enabled
         check tidy check_tidy "$folder" "${files[@]}"
     fi

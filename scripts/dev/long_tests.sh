@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that take longer than every run should: ./dev test --crash MOMENTS and ./dev test --soak.
+# Tests that are too long for every run: ./dev test --crash MOMENTS and ./dev test --soak.
 
-# doctest_programs PROGRAM… -- RUNNER…: what they found, and last "N passed, N failed" of all together.
+# doctest_programs PROGRAM… -- RUNNER…: runs the programs, and prints "N passed, N failed" of all of
+# them at the end.
 doctest_programs() {
     local program status=0 output passed=0 failed=0
     local -a programs=() counts=()
@@ -18,13 +19,14 @@ doctest_programs() {
     return "$status"
 }
 
-# crash_suite FOLDER MOMENTS [RUNNER]: a process under load is ended in six ways, at so many random moments each.
+# crash_suite FOLDER MOMENTS [RUNNER]: ends a process under load in six ways, at that many random
+# moments each, and kills a process that records facts and context switches as often.
 crash_suite() {
     local folder=$1 moments=$2
     shift 2
     export COROSCOPE_CRASH_MOMENTS=$moments COROSCOPE_CRASH_SEED=${COROSCOPE_CRASH_SEED:-$((RANDOM * 32768 + RANDOM))}
-    ninja -C "$folder" tests/runtime/test_crash tests/runtime/crash_program >&2
-    doctest_programs "$folder/tests/runtime/test_crash" -- "$@"
+    ninja -C "$folder" tests/runtime/{test_crash,crash_program,test_crash_facts,crash_facts_program} >&2
+    doctest_programs "$folder"/tests/runtime/test_{crash,crash_facts} -- "$@"
 }
 
 # soak_suite FOLDER [RUNNER]: the tests of scale and of churn at full size.
@@ -32,7 +34,7 @@ soak_suite() {
     local folder=$1
     shift
     export COROSCOPE_SOAK=1
-    local -a programs=("$folder"/tests/runtime/test_{scale,churn,session_threads})
-    ninja -C "$folder" tests/runtime/test_{scale,churn,session_threads} >&2
+    local -a programs=("$folder"/tests/runtime/test_{scale,churn,session_threads,thread_states})
+    ninja -C "$folder" tests/runtime/{test_{scale,churn,session_threads,thread_states},states_program} >&2
     doctest_programs "${programs[@]}" -- "$@"
 }

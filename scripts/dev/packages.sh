@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Finds out what of scripts/dev/packages.txt is missing and, on Debian 12, installs it.
-# Probes ask for the thing itself (a header, a tool), not for a package, so that any system that
-# has what is needed will do. Nothing is installed without a word, and nothing is ever removed.
+# Finds the missing packages of scripts/dev/packages.txt and, on Debian 12, installs them. Probes
+# look for the needed object (a header, a tool), not for a package, so that any system that has it
+# will do. Each installation is announced, and no package is ever removed.
 
-# Read by configure.sh: what an earlier configuration did not find may be there now.
+# Read by configure.sh: after an installation, parts that an earlier configuration missed may be
+# found.
 packages_installed=no
 
 # ---- probes ---------------------------------------------------------------------------------
@@ -23,8 +24,8 @@ probe_compiler() {
 std::suspend_never probe();'
 }
 
-# probe_header SPELLING[,SPELLING…]: one of them will do; packagers install under different names.
-# The file first: it answers even where there is no compiler yet, and Meson looks into BOOST_ROOT.
+# probe_header SPELLING[,SPELLING…]: one of them is enough; packagers install under different names.
+# The file is tried first: this works even without a compiler, and Meson looks into BOOST_ROOT.
 probe_header() {
     local folder header
     local -a spellings folders=(/usr/local/include /usr/include)
@@ -39,17 +40,17 @@ probe_header() {
     return 1
 }
 
-# Sources that Meson has fetched (meson subprojects download NAME) do as well as a package.
+# Sources that Meson has fetched (meson subprojects download NAME) are as good as a package.
 probe_wrap() {
     compgen -G "subprojects/$1-[0-9]*" >/dev/null
 }
 
-# probe_folder PATTERN: a folder of that name is there.
+# probe_folder PATTERN: succeeds if there is a folder of that name.
 probe_folder() {
     compgen -G "$1/" >/dev/null
 }
 
-# probe_link FLAG…: an empty program links with these.
+# probe_link FLAG…: succeeds if an empty program links with these.
 probe_link() {
     local scratch status=0
     scratch=$(mktemp)
@@ -58,7 +59,7 @@ probe_link() {
     return "$status"
 }
 
-# tool:NAME, or tool:NAME>=VERSION where NAME --version begins with its number.
+# tool:NAME, or tool:NAME>=VERSION if the output of NAME --version begins with its number.
 probe_tool() {
     local name=${1%%>=*} wanted=${1#*>=} found
     has_tool "$name" || return 1
@@ -81,7 +82,8 @@ probe() {
     esac
 }
 
-# Prints "package<TAB>probe<TAB>what it is" for what the named sets need and the system lacks.
+# Prints "package<TAB>probe<TAB>description" for the parts that the named sets need and the system
+# lacks.
 missing_packages() {
     local wanted=" $* " set check package what
     while read -r set check package what; do
@@ -92,8 +94,8 @@ missing_packages() {
 
 # ---- Boost ----------------------------------------------------------------------------------
 
-# Debian 12 has two Boosts whose headers exclude each other: 1.74, its default, and 1.81. The one
-# that is there stays; where there is none, it is the newer one.
+# Debian 12 has two Boosts whose headers exclude each other: 1.74, its default, and 1.81. The
+# installed one stays. If none is installed, dev takes the newer one.
 boost_version() {
     local header version=
     for header in /usr/local/include/boost/version.hpp /usr/include/boost/version.hpp; do
@@ -106,7 +108,8 @@ boost_version() {
 
 # ---- Debian ---------------------------------------------------------------------------------
 
-# Debian 12 or a system that says it is built from it. A subshell: os-release sets variables.
+# Succeeds on Debian 12 and on systems whose os-release names it as their base. A subshell:
+# os-release sets variables.
 is_debian_12() (
     has_tool apt-get && [[ -r /etc/os-release ]] || return 1
     # shellcheck source=/dev/null
@@ -132,9 +135,9 @@ as_root() {
     fi
 }
 
-# Recommended packages are not needed; --no-remove makes apt itself refuse what would take a
-# package away. Another apt, such as a system's own upgrade, is waited for. Its pages of progress are shown only
-# where it fails.
+# Recommended packages are not needed. With --no-remove apt refuses to remove a package. The command
+# waits for another apt, such as a system's own upgrade. Its pages of progress are shown only if it
+# fails.
 apt_install() {
     local log status=0
     log=$(mktemp)
@@ -157,8 +160,8 @@ apt_plan() {
         -- "$@" 2>&1 </dev/null
 }
 
-# The packages can be found and installed together; fetches the lists when they may be the reason
-# that they can't.
+# Prints the plan by which the packages can be installed together. If there is none, the package
+# lists may be too old: fetches them and tries again.
 resolved_plan() {
     local plan
     if ! plan=$(apt_plan "$@"); then
@@ -173,8 +176,8 @@ resolved_plan() {
     printf '%s\n' "$plan"
 }
 
-# want SET…: installs what the sets name where that can be done without a conflict. What is not there
-# afterwards is left out of the build, and its tests with it.
+# want SET…: installs the packages of the sets if there is no conflict. The build leaves out parts
+# that are still missing, and their tests.
 want() {
     local missing plan
     local -a packages
@@ -194,7 +197,7 @@ want() {
     fi
 }
 
-# The CUDA toolkit is no Debian package, so the one that is there is used.
+# The CUDA toolkit is no Debian package, so dev does not install it.
 tell_cuda() {
     local folder
     folder=$(scripts/cuda_toolkit.sh)
@@ -218,11 +221,11 @@ install_packages() {
     if [[ $EUID -ne 0 ]] && ! has_tool sudo; then
         fail "not root and no sudo: as root, run: apt-get install --no-install-recommends $*"
     fi
-    # Its own assignment, so that a failure in there ends dev here.
+    # A separate assignment, so that a failure in the command ends dev here.
     plan=$(resolved_plan "$@")
     announce "$plan" "$@"
     if ! apt_install "$@"; then
-        # Lists that are older than the archive name files that are gone.
+        # Lists that are older than the archive name files that no longer exist.
         apt_update
         apt_install "$@" || fail "apt-get install failed; see its message above"
     fi
@@ -242,7 +245,8 @@ name_missing() {
     done <<<"$1"
 }
 
-# require SET…: what the sets need is there afterwards, or dev has ended and said what is not.
+# require SET…: installs the packages of the sets. If a part is still missing, dev names it and
+# ends.
 require() {
     local missing
     local -a packages

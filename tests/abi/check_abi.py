@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the shared libraries with the recorded ABI of the last release (tests/abi/recorded/), or records it anew.
 
-What a program was built against may not go or change; what is new does no harm. Types are compared where the libraries
-have g++'s debug information and abidiff is there (abigail-tools), else the exported symbols alone, whose names tell the
-parameters of functions.
-"""
+The parts of the ABI against which a program was built must not disappear or change; additions are allowed. Types are
+compared if the libraries have g++'s debug information and abidiff (abigail-tools) is installed. Otherwise only the
+exported symbols are compared; their names include the parameters of functions."""
 
 import argparse
 import lzma
@@ -36,16 +35,16 @@ def write_dump(library, output):
 
 
 def has_types(library):
-    """Whether it has debug information, of the compiler of what was recorded: clang says some things otherwise."""
+    """Whether the library has debug information of g++, as the recorded ABI has: clang describes some types
+    differently."""
     listed = subprocess.run(["readelf", "--section-headers", "--string-dump=.comment", "--wide", library],
                             check=True, stdout=subprocess.PIPE, text=True)
     return ".debug_info" in listed.stdout and "clang version" not in listed.stdout
 
 
 def missing_symbols(recorded, library):
-    """Exported symbols that are gone, demangled. Not the weak ones, of inline functions and of what templates made: who
-    uses these has them, too, and whether a library does depends on how it was optimised.
-    """
+    """Exported symbols that are gone, demangled. Weak symbols, of inline functions and template instances, are left
+    out: a program that uses one has its own copy, and its presence in a library depends on optimisation."""
     listed = subprocess.run(["nm", "--dynamic", "--defined-only", "--format=posix", library],
                             check=True, stdout=subprocess.PIPE, text=True)
     present = {line.split()[0] for line in listed.stdout.splitlines()}
@@ -57,7 +56,7 @@ def missing_symbols(recorded, library):
 
 
 def changed_types(recorded, library, folder):
-    """abidiff's words about what changed."""
+    """abidiff's description of the changes."""
     before = folder / "recorded.xml"
     before.write_bytes(recorded)
     now = write_dump(library, folder / "now.xml")

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a program gets with a shared library of Coroscope: no library that it has no use for, no symbol that is
-nobody's business, and no more thread-local state than fits when the library is opened late.
+"""Checks the effect of a shared library of Coroscope on a program: it needs no unexpected library, exports no foreign
+symbol, and has no more thread-local state than fits when the library is opened late.
 
-Takes the built libraries. Each may need the C and C++ libraries and what is named here.
-"""
+Takes the built libraries. Each may need the C and C++ libraries and those in MAY_NEED."""
 
 import argparse
 import pathlib
@@ -20,6 +19,7 @@ MAY_NEED = {
     "libcoroscope-trace": {"libxxhash", "libzstd"},
     "libcoroscope-cuda": {"libcoroscope"},
     "libcoroscope-memory-hook": {"libcoroscope"},
+    "libcoroscope-interpose": set(),
     "libcoroscope-analysis": {"libcoroscope-trace", "libfmt", "libdw", "libsimdjson", "libsqlite3", "libxxhash", "libz"},
 }
 REPLACED = re.compile(r"operator (new|delete)(\[\])?\(")
@@ -27,9 +27,12 @@ OURS = re.compile(r"(typeinfo (name )?for |vtable for |guard variable for )?coro
 EXPORTED = {
     "libcoroscope": re.compile(rf"{OURS.pattern}|coroscope_live_root$"),
     "libcoroscope-memory-hook": REPLACED,
+    # The C library's functions, some with their version.
+    "libcoroscope-interpose": re.compile(r"[a-z0-9_]+(@@GLIBC_2\.3\.2)?$|GLIBC_2\.3\.2$"),
 }
 
-# The C library keeps some 512 bytes for all initial-exec variables of what is opened after the program's start.
+# The C library reserves about 512 bytes for all initial-exec variables of libraries that are opened after the
+# program's start.
 MOST_THREAD_LOCAL_BYTES = 128
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The export for Chrome's trace viewers as a text, and what its document holds.
+// The export for Chrome's trace viewers as a text, and the contents of its document.
 
 #include <coroscope/analysis/chrome.hpp>
 
@@ -52,7 +52,7 @@ lanes_of(const json& document) {
     return lanes;
 }
 
-/// How many pairs of complete events on one lane overlap without one holding the other.
+/// The number of pairs of complete events on one lane that overlap without nesting.
 inline int count_overlaps(const json& document) {
     int overlaps = 0;
     for (const auto& [where, events] : lanes_of(document)) {

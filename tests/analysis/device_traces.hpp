@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What tests of devices share: kernels in built traces, and what holds for every trace that has devices.
+// Helpers for tests of devices: kernels in built traces, and checks that hold for every trace with
+// devices.
 
 #include <algorithm>
 #include <cstdint>
@@ -33,7 +34,7 @@ inline device_values kernel(std::uint32_t site, std::int64_t start, std::int64_t
     return {.start = start, .end = end, .site = site, .correlation = correlation, .stream = stream};
 }
 
-/// The names of what one of an await's waits covers.
+/// The names of the activities that one device wait covers.
 inline std::vector<std::string> awaited(const analysis::trace& loaded,
                                         const analysis::device_wait& wait) {
     std::vector<std::string> names;
@@ -42,7 +43,7 @@ inline std::vector<std::string> awaited(const analysis::trace& loaded,
     return names;
 }
 
-/// Every index names something, everything is in order, nothing ends before it begins.
+/// Whether all indices are valid, activities are sorted by start, and none ends before it begins.
 inline bool devices_are_sound(const analysis::trace& loaded) {
     const auto fits = [](std::uint32_t index, std::size_t size) {
         return index == analysis::none || index < size;
@@ -81,7 +82,7 @@ inline bool devices_are_sound(const analysis::trace& loaded) {
     return true;
 }
 
-/// Of each suspension, devices explain no more than there is.
+/// Whether devices explain at most the whole of each suspension and of each range.
 inline bool shares_are_sound(const analysis::trace& loaded) {
     const analysis::device_coverage coverage(loaded);
     for (std::uint32_t at = 0; at < loaded.awaits.size(); ++at) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Event lists by hand, and finding things in them.
+// Event lists made by hand, and searches in them.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@
 
 namespace coroscope::test {
 
-/// These events with their tree.
+/// Returns a list of these events with their tree.
 inline analysis::event_list built(std::initializer_list<analysis::event_values> events) {
     analysis::event_list list;
     for (const analysis::event_values& each : events) analysis::add_event(list, each);

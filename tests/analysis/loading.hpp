@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What tests of the analysis share: loading a built trace, finding things in it, and the sums that
+// Helpers for tests of the analysis: loading a built trace, finding its elements, and checks that
 // hold for every trace.
 
 #include <algorithm>
@@ -16,6 +16,9 @@
 
 namespace coroscope::test {
 
+/// The flags of a scope in the frame of an instrumented coroutine.
+inline constexpr std::uint32_t exact_in_frame = trace::scope_in_frame | trace::scope_exact;
+
 inline analysis::trace load(const trace::buffer& bytes) {
     auto loaded = analysis::load(bytes);
     REQUIRE_MESSAGE(loaded.has_value(), (loaded ? std::string() : loaded.error().message));
@@ -25,7 +28,7 @@ inline analysis::trace load(const trace::buffer& bytes) {
 inline analysis::trace load(const trace_builder& built) { return load(built.finish()); }
 
 /// The only task with that id.
-inline const analysis::task_info& task(const analysis::trace& loaded, std::uint64_t id) {
+inline analysis::task_info task(const analysis::trace& loaded, std::uint64_t id) {
     const auto found =
         std::find_if(loaded.tasks.begin(), loaded.tasks.end(),
                      [id](const analysis::task_info& candidate) { return candidate.id == id; });
@@ -34,7 +37,9 @@ inline const analysis::task_info& task(const analysis::trace& loaded, std::uint6
 }
 
 inline std::uint32_t index_of(const analysis::trace& loaded, std::uint64_t id) {
-    return static_cast<std::uint32_t>(&task(loaded, id) - loaded.tasks.data());
+    const auto found = std::ranges::find(loaded.tasks, id, &analysis::task_info::id);
+    REQUIRE(found != loaded.tasks.end());
+    return static_cast<std::uint32_t>(found - loaded.tasks.begin());
 }
 
 /// The first event of that name.
@@ -50,13 +55,13 @@ inline std::string parent_name(const analysis::trace& loaded, const analysis::ev
     return child.parent == analysis::none ? "" : loaded.strings[loaded.events[child.parent].name];
 }
 
-inline const analysis::await_info& await(const analysis::trace& loaded,
-                                         const analysis::task_info& of, std::size_t position) {
+inline analysis::await_info await(const analysis::trace& loaded, const analysis::task_info& of,
+                                  std::size_t position) {
     REQUIRE(position < of.awaits.size());
     return loaded.awaits[of.awaits[position]];
 }
 
-/// running, suspended, queued, waiting.
+/// Checks the four parts: running, suspended, queued, waiting.
 inline void check_time(const analysis::time_split& time, std::int64_t running,
                        std::int64_t suspended, std::int64_t queued, std::int64_t waiting) {
     CHECK(time.running_ns == running);
@@ -65,7 +70,7 @@ inline void check_time(const analysis::time_split& time, std::int64_t running,
     CHECK(time.waiting_ns == waiting);
 }
 
-/// The order of events, and the parents that are found by their indices. True of every trace.
+/// Whether events are in order and their indices are valid. Holds for every trace.
 inline bool events_are_sound(const analysis::trace& loaded) {
     for (std::size_t index = 0; index < loaded.events.size(); ++index) {
         const analysis::event& one = loaded.events[index];
@@ -89,7 +94,8 @@ inline bool events_are_sound(const analysis::trace& loaded) {
     return true;
 }
 
-/// wall = running + suspended + queued + waiting, none of them negative. True of every trace.
+/// Whether wall = running + suspended + queued + waiting, and none is negative. Holds for every
+/// trace.
 inline bool tasks_add_up(const analysis::trace& loaded) {
     for (const analysis::task_info& one : loaded.tasks) {
         const analysis::time_split& time = one.time;
@@ -114,7 +120,7 @@ inline bool tasks_add_up(const analysis::trace& loaded) {
     return true;
 }
 
-/// Sum of self times no larger than the wall times of the threads together.
+/// Whether the self times add up to at most the wall times of all threads.
 inline bool selves_fit(const analysis::trace& loaded) {
     std::int64_t self_ns = 0;
     for (const analysis::event& one : loaded.events) self_ns += one.self_running_ns;

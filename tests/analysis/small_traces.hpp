@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Loaded traces of a few elements, for tests of what is drawn of them.
+// Loaded traces of a few elements, for tests of exports.
 
 #include <coroscope/analysis/model.hpp>
 

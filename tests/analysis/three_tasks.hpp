@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A trace of three tasks, made by hand, for tests of what is told of it.
+// A trace of three tasks, made by hand, for tests of views.
 
 #include <coroscope/analysis/model.hpp>
 
@@ -9,7 +9,8 @@
 
 namespace coroscope_tests {
 
-/// Task 1 (handle) created task 2 (query) and waited for it; task 3 has a wake that nobody saw.
+/// Task 1 (handle) created task 2 (query) and waited for it. Task 1's second await has an unknown
+/// wake.
 inline coroscope::analysis::trace three_tasks() {
     using namespace coroscope::analysis;
     trace made;

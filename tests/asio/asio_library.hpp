@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The Asio under test as `net`: Boost's, or the one that stands alone (COROSCOPE_TEST_STANDALONE_ASIO).
+// The Asio under test as `net`: Boost.Asio, or standalone Asio (COROSCOPE_TEST_STANDALONE_ASIO).
+// COROSCOPE_TEST_ASIO_HAS_SECOND_TURN: a co_spawn whose function never suspends posts its result to
+// its own executor first. Older ones post it to the executor of the awaiter at once.
 
 #include <chrono>
 #include <cstdint>
@@ -10,10 +12,19 @@
 
 #if defined(COROSCOPE_TEST_STANDALONE_ASIO)
 #include <asio.hpp>
-#if __has_include(<asio/experimental/awaitable_operators.hpp>)
+#if ASIO_VERSION >= 102400
+#define COROSCOPE_TEST_ASIO_HAS_DEFERRED 1
+#define COROSCOPE_TEST_ASIO_HAS_SECOND_TURN 1
+#endif
+#if ASIO_VERSION >= 102200
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/experimental/channel.hpp>
+#define COROSCOPE_TEST_ASIO_HAS_BOUND_TOKENS 1
 #define COROSCOPE_TEST_ASIO_HAS_GROUPS 1
+#endif
+#if __has_include(<asio/cancel_after.hpp>)
+#include <asio/cancel_after.hpp>
+#define COROSCOPE_TEST_ASIO_HAS_TIMEOUTS 1
 #endif
 namespace net = asio;
 namespace net_error = asio;
@@ -25,7 +36,13 @@ namespace net_error = asio;
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/experimental/channel.hpp>
 #define COROSCOPE_TEST_ASIO_HAS_DEFERRED 1
+#define COROSCOPE_TEST_ASIO_HAS_SECOND_TURN 1
+#define COROSCOPE_TEST_ASIO_HAS_BOUND_TOKENS 1
 #define COROSCOPE_TEST_ASIO_HAS_GROUPS 1
+#endif
+#if BOOST_VERSION >= 108600
+#include <boost/asio/cancel_after.hpp>
+#define COROSCOPE_TEST_ASIO_HAS_TIMEOUTS 1
 #endif
 namespace net = boost::asio;
 namespace net_error = boost::system;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Asio's and Beast's own example programs, unmodified, under load: they answer and print under tracking
-and while a session records what they do without one, and their operations are in the trace.
+"""Asio's and Beast's own example programs, unmodified, under load: with tracking and during a session they
+answer and print the same as without, and their operations are in the trace.
 
 check_examples.py CHECK_TRACE NAME=PROGRAM...
 """
@@ -22,7 +22,7 @@ import time
 
 CLIENTS = 8
 ROUNDS = 20
-FIXED_PORT = 55555  # of most examples that take no port
+FIXED_PORT = 55555  # the port of most examples without an argument for it
 PATIENCE = 30
 
 
@@ -54,7 +54,7 @@ def read_exactly(connection, count):
 
 
 def with_clients(client, count=CLIENTS):
-    """What each of several clients at once got, in the clients' order."""
+    """Returns the answers to several clients at once, in the order of the clients."""
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
         return list(pool.map(client, range(count)))
 
@@ -173,8 +173,8 @@ def nothing(_port, _):
 
 
 def three_readers(port, _):
-    """The program listens anew for each connection, serves it, and ends. Whoever connects while it stops
-    listening is reset before anything was said, and comes again."""
+    """The program listens again for each connection, serves it, and ends. A client that connects while the
+    program stops listening is reset before any data, and connects again."""
     got = []
     deadline = time.monotonic() + PATIENCE
     while len(got) < 3:
@@ -187,7 +187,7 @@ def three_readers(port, _):
 
 
 class Example:
-    """How a program is started, spoken to, and what must be in its trace."""
+    """The start of a program, the talk with it, and the required content of its trace."""
 
     def __init__(self, talk, arguments, expected, ends=False, port=FIXED_PORT, prints_times=False):
         self.talk = talk
@@ -206,26 +206,29 @@ EXAMPLES = {
     "composed_8": Example(three_readers, [], ["deadline_timer.async_wait", "socket.async_send"], ends=True),
     "refactored_echo_server": Example(echo, [], TCP),
     "echo_server_with_deferred": Example(echo, [], TCP),
-    "timeout": Example(echo, [], TCP + ["deadline_timer.async_wait", "co_spawn"], port=54321),
-    "chat_server": Example(lines, ["{port}"], TCP + ["deadline_timer.async_wait", "co_spawn"]),
+    "timeout": Example(echo, [], TCP + ["deadline_timer.async_wait", "listen", "handle_connection"], port=54321),
+    "chat_server": Example(lines, ["{port}"],
+                           TCP + ["deadline_timer.async_wait", "listener", "chat_session::reader"]),
     "throttling_proxy": Example(through_proxy, ["127.0.0.1", "{port}", "127.0.0.1", "{target}"],
-                                ["channel.async_receive", "socket.async_connect", "co_spawn"]),
+                                ["channel.async_receive", "socket.async_connect", "listen", "proxy"]),
     "http_service_without_scopes": Example(
         nothing, ["--database", "{folder}/service.db", "--requests", "1000", "--connections", "8"],
         ["co_spawn", "accept", "http.read", "db.get", "socket.async_receive"], ends=True, prints_times=True),
     "http_server_async": Example(get_files, ["127.0.0.1", "{port}", "{folder}", "2"], TCP),
     "http_server_stackless": Example(get_files, ["127.0.0.1", "{port}", "{folder}", "2"], TCP),
     "http_server_coro": Example(get_files, ["127.0.0.1", "{port}", "{folder}", "2"], TCP),
-    "http_server_awaitable": Example(get_files, ["127.0.0.1", "{port}", "{folder}", "2"], TCP + ["co_spawn"]),
+    "http_server_awaitable": Example(get_files, ["127.0.0.1", "{port}", "{folder}", "2"],
+                                     TCP + ["do_listen", "do_session"]),
     "websocket_server_async": Example(websocket, ["127.0.0.1", "{port}", "2"], TCP),
     "websocket_server_stackless": Example(websocket, ["127.0.0.1", "{port}", "2"], TCP),
     "websocket_server_coro": Example(websocket, ["127.0.0.1", "{port}", "2"], TCP),
-    "websocket_server_awaitable": Example(websocket, ["127.0.0.1", "{port}", "2"], TCP + ["co_spawn"]),
+    "websocket_server_awaitable": Example(websocket, ["127.0.0.1", "{port}", "2"],
+                                     TCP + ["do_listen", "do_session"]),
 }
 
 
 def run(example, program, folder, environment):
-    """What its clients got, what it printed, and its exit code where it ends by itself."""
+    """Returns the answers to its clients, its output, and its exit code if it ends by itself."""
     target = socket.create_server(("127.0.0.1", 0))
     taken = any("{port}" in each for each in example.arguments)
     port = free_port() if taken else example.port
@@ -236,7 +239,7 @@ def run(example, program, folder, environment):
     try:
         got = example.talk(port, target if example.talk is through_proxy else folder)
         if not example.ends:
-            time.sleep(0.3)  # the last connections are seen closing
+            time.sleep(0.3)  # the program sees the last connections close
             process.send_signal(signal.SIGTERM)
         printed, errors = process.communicate(timeout=PATIENCE)
     finally:
@@ -245,7 +248,7 @@ def run(example, program, folder, environment):
     code = process.returncode if example.ends else None
     if example.prints_times:
         printed = len(printed.splitlines())
-    # Which connections end with a complaint is a matter of timing.
+    # The complaints about connections depend on timing.
     return got, printed, code, "Sanitizer" in errors and errors
 
 
@@ -286,7 +289,7 @@ def main():
         failed += problem is not None
     left_out = [name for name in EXAMPLES if not any(each.startswith(name + "=") for each in programs)]
     if left_out:
-        print("not built here:", ", ".join(left_out))
+        print("not asked for here:", ", ".join(left_out))
     print(f"{len(programs)} examples, {failed} failed")
     return 1 if failed else 0
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// check_trace TRACE: is what a program of Asio's left in order? Prints, for each site, how many tasks it
-// spawned and how many awaits it has ("spawned 3 socket.async_accept", "awaited …"). Exit code 1, with a
-// line for each problem, where records were lost, a task lost its thread or its times do not add up.
+// check_trace TRACE: checks the trace of a program that uses Asio. Prints for each site how many
+// tasks it spawned and how many awaits it has ("spawned 3 socket.async_accept", "awaited …"). Exits
+// with 1, and prints a line for each problem, if records were lost, a task lost its thread or its
+// times do not add up.
 
 #include <cstdio>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The translation unit that was compiled without tracking. What it makes is never destroyed: the two halves
-// do not agree on what an operation looks like.
+// The translation unit that is compiled without tracking. Its object is never destroyed: the two
+// halves of the program have different layouts of an operation.
 
 #include <boost/asio/io_context.hpp>
 

@@ -13,6 +13,11 @@ inline net::awaitable<void> nap(std::chrono::milliseconds length) {
     co_await timer.async_wait(net::use_awaitable);
 }
 
+/// The time that a timer has left.
+inline std::int64_t ns_until(const net::steady_timer& timer) {
+    return std::chrono::nanoseconds(timer.expiry() - net::steady_timer::clock_type::now()).count();
+}
+
 inline net::awaitable<void> napping_child() {
     COROSCOPE_FUNCTION();
     co_await nap(2ms);

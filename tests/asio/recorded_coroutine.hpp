@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One coroutine on an io_context of its own, recorded.
+// Records one coroutine on its own io_context.
 
 #include "asio_library.hpp"
 #include "recording.hpp"
 
-/// `coroutine` makes the awaitable. All records are there when this returns, and add up.
+/// `coroutine` returns the awaitable. The returned trace is complete, and its times add up.
 template <class Coroutine>
 analysis::trace record_coroutine(const Coroutine& coroutine) {
     analysis::trace loaded = record([&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a program left, recorded on all threads, and questions to it.
+// Records a program on all threads, and finds items in its trace.
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,10 @@
 #include <coroscope/analysis/analysis.hpp>
 #include <coroscope/coroscope.hpp>
 
+#include "../support/nearly.hpp"
+
 namespace analysis = coroscope::analysis;
+using coroscope::test::nearly;
 using namespace std::chrono_literals;
 
 constexpr std::int64_t ms = 1'000'000;
@@ -36,18 +39,24 @@ inline std::string spawn_label(const analysis::trace& loaded, const analysis::ta
     return task.spawn_site == analysis::none ? "" : loaded.sites[task.spawn_site].label;
 }
 
-inline const analysis::task_info& task_named(const analysis::trace& loaded,
-                                             const std::string& label) {
+/// `label` is the label with or without the function's template arguments.
+inline bool is_labelled(const analysis::trace& loaded, const analysis::task_info& task,
+                        const std::string& label) {
+    const std::string full = spawn_label(loaded, task);
+    return full == label || full.substr(0, full.find('<')) == label;
+}
+
+inline analysis::task_info task_named(const analysis::trace& loaded, const std::string& label) {
     const auto found =
         std::find_if(loaded.tasks.begin(), loaded.tasks.end(),
-                     [&](const auto& task) { return spawn_label(loaded, task) == label; });
+                     [&](const auto& task) { return is_labelled(loaded, task, label); });
     REQUIRE_MESSAGE(found != loaded.tasks.end(), "no task ", label);
     return *found;
 }
 
 inline std::ptrdiff_t count_tasks(const analysis::trace& loaded, const std::string& label) {
     return std::count_if(loaded.tasks.begin(), loaded.tasks.end(),
-                         [&](const auto& task) { return spawn_label(loaded, task) == label; });
+                         [&](const auto& task) { return is_labelled(loaded, task, label); });
 }
 
 inline const analysis::event& scope_named(const analysis::trace& loaded, const std::string& name) {
@@ -59,7 +68,7 @@ inline const analysis::event& scope_named(const analysis::trace& loaded, const s
 }
 
 /// The task of a scope.
-inline const analysis::task_info& owner_of(const analysis::trace& loaded, const std::string& name) {
+inline analysis::task_info owner_of(const analysis::trace& loaded, const std::string& name) {
     const analysis::event& scope = scope_named(loaded, name);
     REQUIRE_MESSAGE(scope.task != analysis::none, name, " belongs to no task");
     return loaded.tasks[scope.task];

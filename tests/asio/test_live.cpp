@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Asio's tasks in the table of live tasks, and their failures; nothing is recorded here.
+// Asio's tasks in the table of live tasks, and their failures, without a session.
 
 #include <stdexcept>
 #include <string>
@@ -31,14 +31,14 @@ void note(const coroscope::anomaly& found, void* data) {
     static_cast<std::vector<seen_failure>*>(data)->push_back({found.what, *found.stack});
 }
 
-net::awaitable<void> nap() {
+net::awaitable<void> short_pause() {
     net::steady_timer timer(co_await net::this_coro::executor, 1ms);
     co_await timer.async_wait(net::use_awaitable);
 }
 
 net::awaitable<void> child(coroscope::async_stack& before, coroscope::async_stack& after) {
     before = coroscope::current_async_stack();
-    co_await nap();
+    co_await short_pause();
     after = coroscope::current_async_stack();
 }
 
@@ -48,23 +48,23 @@ net::awaitable<void> parent(coroscope::async_stack& before, coroscope::async_sta
 }
 
 net::awaitable<void> deep_thrower() {
-    co_await nap();
+    co_await short_pause();
     throw std::runtime_error("thrown");
 }
-net::awaitable<void> thrower() { co_await deep_thrower(); }
+net::awaitable<void> throws_below() { co_await deep_thrower(); }
 
 net::awaitable<void> catcher() {
     const auto executor = co_await net::this_coro::executor;
     try {
-        co_await net::co_spawn(executor, thrower(), net::use_awaitable);
+        co_await net::co_spawn(executor, throws_below(), net::use_awaitable);
     } catch (const std::runtime_error&) {
-        // Nothing else is to come of it.
+        // The exception ends here.
     }
 }
 
 }  // namespace
 
-TEST_CASE("a co_spawn's stack leads to whoever awaits it, before and after a wait") {
+TEST_CASE("a co_spawn's stack leads to its awaiter, before and after a wait") {
     const tracking on;
     coroscope::async_stack before;
     coroscope::async_stack after;
@@ -84,18 +84,18 @@ TEST_CASE("a co_spawn's stack leads to whoever awaits it, before and after a wai
     CHECK(coroscope::live_tasks().tasks == 0);
 }
 
-TEST_CASE("a handler is a task below the one that started its operation") {
+TEST_CASE("a handler is a task below the handler that started its operation") {
     const tracking on;
     coroscope::async_stack inner;
     net::io_context io;
     net::post(io, [&] { net::post(io, [&] { inner = coroscope::current_async_stack(); }); });
     io.run();
     REQUIRE(inner.size() == 2);
-    CHECK(inner[1].state == coroscope::async_state::unknown);  // it has ended
+    CHECK(inner[1].state == coroscope::async_state::unknown);  // the outer handler has ended
     CHECK(coroscope::live_tasks().tasks == 0);
 }
 
-TEST_CASE("operations that are thrown away leave no task behind") {
+TEST_CASE("discarded operations leave no task behind") {
     const tracking on;
     coroscope::async_stack before;
     coroscope::async_stack after;
@@ -109,7 +109,7 @@ TEST_CASE("operations that are thrown away leave no task behind") {
     CHECK(coroscope::live_tasks().tasks == 0);
 }
 
-TEST_CASE("an exception that leaves a co_spawn is reported once, with who awaits it") {
+TEST_CASE("an exception that leaves a co_spawn is reported once, with its awaiter") {
     std::vector<seen_failure> found;
     const coroscope::anomaly_detection detection(&note, &found);
     net::io_context io;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program of which one translation unit was compiled with Asio's tracking and the other was not. Such a
-// program writes where it should not, so it runs in a process of its own, and only its trace is looked at.
+// A program with one translation unit that is compiled with Asio's tracking and one without. This
+// program writes out of bounds, so it runs in a separate process, and only its trace is checked.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("the first operation of a half tracked program makes the session say so") {
+TEST_CASE("the first operation of a program that is only half tracked marks its trace as mixed") {
 #if defined(__SANITIZE_ADDRESS__)
     COROSCOPE_SKIP("AddressSanitizer ends a program whose types have two sizes, as this one's do");
 #else

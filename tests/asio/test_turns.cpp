@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Awaiting one's turn on an executor: ready at once, and queued until it comes.
+// Awaiting a turn on an executor: the coroutine is ready at once, and queued until its turn.
 
 #include "recorded_coroutine.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 enum class step { turn, rest };
 
-// A composed operation: its turn on the executor and a rest of 20 ms, in either order.
+// A composed operation: a turn on the executor and a wait of 20 ms, in either order.
 class two_steps {
 public:
     two_steps(net::steady_timer& timer, step first) : timer_(&timer), next_(first) {}
@@ -45,8 +45,8 @@ net::awaitable<void> give_up_turn() {
     co_await net::post(executor, net::use_awaitable);
 }
 
-// The only await of the only coroutine.
-const analysis::await_info& only_await(const analysis::trace& loaded, const std::string& name) {
+// The only await of the named coroutine.
+analysis::await_info only_await(const analysis::trace& loaded, const std::string& name) {
     const analysis::task_info& task = task_named(loaded, name);
     REQUIRE(task.awaits.size() == 1);
     return loaded.awaits[*task.awaits.begin()];
@@ -54,28 +54,29 @@ const analysis::await_info& only_await(const analysis::trace& loaded, const std:
 
 }  // namespace
 
-TEST_CASE("a coroutine that gives up its turn is queued from then on, woken by itself") {
+TEST_CASE("a coroutine that gives up its turn is queued from then on, and is its own waker") {
     const analysis::trace loaded = record_coroutine(give_up_turn);
     const analysis::task_info& task = task_named(loaded, "give_up_turn");
     const analysis::await_info& turn = only_await(loaded, "give_up_turn");
     CHECK(turn.wake_ns == turn.suspend_ns);
     REQUIRE(turn.waker != analysis::none);
-    CHECK(&loaded.tasks[turn.waker] == &task);
+    CHECK(loaded.tasks[turn.waker].id == task.id);
     CHECK(turn.waker_thread != analysis::none);
-    CHECK(task.time.queued_ns >= 20 * ms);
+    CHECK(task.time.queued_ns >= nearly(20 * ms));
     CHECK(task.time.waiting_ns == 0);
 }
 
 TEST_CASE(
-    "an operation that begins with a turn and goes on with a rest was not ready all the time") {
+    "an operation that begins with a turn and goes on with a timer was not ready all the time") {
     const analysis::trace loaded = record_coroutine([] { return take_two_steps(step::turn); });
-    CHECK_FALSE(only_await(loaded, "take_two_steps").wake_ns);
-    CHECK(task_named(loaded, "take_two_steps").time.waiting_ns >= 20 * ms);
+    const analysis::await_info& both = only_await(loaded, "take_two_steps");
+    CHECK(both.reason == analysis::wake_reason::timer);
+    CHECK(task_named(loaded, "take_two_steps").time.suspended_ns >= nearly(20 * ms));
 }
 
-TEST_CASE("an operation whose last step is a turn is ready from that on") {
+TEST_CASE("an operation whose last step is a turn is ready from that step on") {
     const analysis::trace loaded = record_coroutine([] { return take_two_steps(step::rest); });
     const analysis::await_info& both = only_await(loaded, "take_two_steps");
     REQUIRE(both.wake_ns);
-    CHECK(*both.wake_ns - both.suspend_ns >= 20 * ms);
+    CHECK(*both.wake_ns > both.suspend_ns);
 }

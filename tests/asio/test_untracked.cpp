@@ -11,7 +11,8 @@
 #include <coroscope/analysis/analysis.hpp>
 #include <coroscope/coroscope.hpp>
 
-TEST_CASE("a session says at its start that Asio is used and not tracked, and so does its trace") {
+TEST_CASE(
+    "a session reports at its start that Asio is used and not tracked, and so does its trace") {
     boost::asio::io_context io;
     boost::asio::post(io, [] {});
     coroscope::profile session({.all_threads = true});

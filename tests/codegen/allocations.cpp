@@ -16,14 +16,14 @@ thread_local long count = 0;
 
 long allocations::so_far() noexcept { return count; }
 
-// The C library's own, which free() knows what to do with.
+// The C library's own functions. free() accepts their blocks.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t many, std::size_t bytes);
 void* __libc_realloc(void* block, std::size_t bytes);
 void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 
-// In the place of the C library's for the program and every library that it loads.
+// These replace the C library's functions for the program and every library that it loads.
 void* malloc(std::size_t bytes) noexcept {
     ++count;
     return __libc_malloc(bytes);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What instrumentation costs, by one compiler: a scope's bytes of code and a coroutine's of frame within their budgets
-at -O2, no allocation, of the runtime neither, and symmetric transfers that stay tail calls, wherever the compiler makes
-them such, labels and scopes or not.
+"""Bounds the cost of instrumentation, by one compiler.
+
+A scope's bytes of code and a coroutine's bytes of frame at -O2 are within their budgets, nothing allocates, not even
+the runtime, and symmetric transfers stay tail calls if the compiler makes them tail calls without labels and scopes.
 """
 
 import pathlib
@@ -20,10 +21,10 @@ import object_code  # noqa: E402
 
 FRAMES = ("frame.bytes_per_await", "frame.bytes_per_scope", "frame.bytes_per_task")
 
-FUNCTIONS = 50  # what they share, like one reference to the personality, is little of each
+FUNCTIONS = 50  # many, so that shared code, such as a reference to the personality, adds little per function
 CODE_BYTES = budgets.BUDGETS["code.bytes_per_scope"].limits["value"][1]
-STACK_BYTES = 4096  # where a call stayed a call half a million of them would need more than a stack
-WAITING_FRAME = 1  # of sync_wait, below the tasks that it runs
+STACK_BYTES = 4096  # without tail calls, half a million calls would overflow the stack
+WAITING_FRAME = 1  # the frame of sync_wait, below the tasks that it runs
 
 
 class Compiler:
@@ -31,7 +32,7 @@ class Compiler:
         self.name, self.library, self.folder = name, library, folder
 
     def run(self, options, *sources):
-        """Builds a program with the library; what it prints are names and numbers."""
+        """Builds a program with the library, runs it, and returns the numbers that it prints by their names."""
         program = self.folder / "program"
         subprocess.run(
             [self.name, *object_code.FLAGS, f"-I{BENCH}", *options, *sources, self.library,
@@ -42,7 +43,7 @@ class Compiler:
         return {name: float(number) for name, number in map(str.split, done.stdout.splitlines())}
 
     def has_tail_calls(self, level):
-        """clang guarantees them for coroutines; g++ makes them where it makes others."""
+        """clang guarantees tail calls for coroutines; g++ makes them if it makes others."""
         return "clang" in self.name or level != "-O0"
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a scope adds while no session runs, counted in the machine code of inactive.cpp by one compiler at -O2:
-the instructions of one turn of a loop with a scope, on the shortest way around, less those without; in a coroutine, too,
-where the scope is open while it may suspend.
-"""
+"""Counts the instructions that a scope adds while no session runs, in the machine code of inactive.cpp by one compiler
+at -O2.
+
+It compares the shortest path of one turn of a loop with a scope with that of the same loop without one. A scope in a
+coroutine is open while the coroutine may suspend."""
 
 import collections
 import pathlib
@@ -24,13 +25,15 @@ def bound_of(row):
     return budgets.BUDGETS[row].limits["instructions"][1]
 
 
-# Arguments are passed by reference: a variable that was in a register is read and written in memory.
+# Instructions that each macro adds. Arguments are passed by reference, so a variable that was in a register is then
+# read and written in memory.
 MACROS = {"scope": 0, "function": 0, "category": 0, "arguments": 0, "local_arguments": 3}
 MARKS = {"nothing": re.compile(r"^hlt"), "call": re.compile(r"_Z4worki"), "await": re.compile(r"_Z5readyv")}
-# What stands around an await is in the coroutine's frame, and where the gate is comes from memory in each turn.
+# Around an await, variables in use are in the coroutine's frame, so each turn also loads the address of the gate from
+# memory.
 BOUNDS = {"nothing": bound_of("scope.inactive.empty"), "call": bound_of("scope.inactive.call"), "await": 8}
 
-# Of a coroutine what is resumed: g++'s name for it, then clang's.
+# The resumed part of a coroutine, by g++'s name and then by clang's.
 FUNCTION = re.compile(r"^[0-9a-f]+ <(\w+|_Z\d+(\w+?_around_await)(?:\w+\.Frame\.actor|\w\.resume))>:$")
 INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+) *(.*)$")
 RELOCATION = re.compile(r"^\t+ *[0-9a-f]+: R_\S+\t(\S+)")
@@ -44,7 +47,8 @@ class Instruction:
         self.relocation = ""
 
     def successors(self):
-        """Where the processor may go on. What has a relocation leaves the function's section."""
+        """The addresses at which the processor may continue. An instruction with a relocation leaves the function's
+        section."""
         if not self.name.startswith(ENDS):
             yield self.following
         if self.name.startswith("j") and not self.relocation:
@@ -55,7 +59,7 @@ class Instruction:
 
 
 def functions(compiled):
-    """Each function's instructions by their addresses."""
+    """The instructions of each function by their addresses."""
     listed = subprocess.run(["objdump", "--disassemble", "--reloc", "--no-show-raw-insn", str(compiled)],
                             check=True, stdout=subprocess.PIPE, text=True).stdout
     found, body, last = {}, {}, None
@@ -73,7 +77,7 @@ def functions(compiled):
 
 
 def turn(body, mark):
-    """Instructions of the shortest way from the marked one back to it."""
+    """The number of instructions on the shortest path from the marked one back to it."""
     start = next(address for address, each in body.items() if each.shows(mark))
     ahead, seen = collections.deque([(start, 0)]), set()
     while ahead:
@@ -88,7 +92,7 @@ def turn(body, mark):
 
 
 def added(compiler):
-    """(macro, what it stands around, instructions that it adds) of every loop."""
+    """(macro, surrounded code, instructions that the macro adds) of every loop."""
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = (functions(object_code.compile_object(
             [compiler], HERE / "inactive.cpp", pathlib.Path(folder, "inactive.o"), "-O2", *options))

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A coroutine that goes on on another thread has its scopes there: no compiler keeps the address of what is the first
-thread's own (moved.cpp), at any level of optimisation.
-"""
+"""A coroutine that continues on another thread has its scopes and its transitions there: no compiler keeps the address
+of the first thread's variables (moved.cpp), at any level of optimisation."""
 
 import pathlib
 import subprocess
@@ -15,7 +14,7 @@ import given_compiler  # noqa: E402
 import object_code  # noqa: E402
 
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
-EXPECTED = "loop 9\nsequence 2\n"
+EXPECTED = "loop 9\nsequence 2\ntask 10\n"
 
 
 def main():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""UBSan, which sees what is left of a scope that is compiled out, has nothing to report in compiled_out.cpp, by one
-compiler at several levels of optimisation. It needs no library of the sanitizer's: a report is a trap.
-"""
+"""UBSan has nothing to report in compiled_out.cpp, by one compiler at several levels of optimisation.
+
+UBSan sees the remains of a scope that is compiled out. No library of the sanitizer's is needed: a report is a trap."""
 
 import pathlib
 import subprocess

@@ -4,14 +4,15 @@
 //   -DCOROSCOPE_ENABLED=0                          without the profiler
 //   -DSAMPLE_CATEGORY                              each scope in a category that is compiled out, "" among them
 //   -DSAMPLE_LEVEL                                 each scope above the highest level that is compiled in
-//   -DSAMPLE_EVERY_LEVEL                           no level compiled in: scopes that are given none have level 0
+//   -DSAMPLE_EVERY_LEVEL                           no level compiled in: scopes without a level have level 0
 //   -DSAMPLE_WITHOUT_MACROS                        the same functions, without scopes
-// All must give the same machine code. Run, the program prints the size of each coroutine's frame, as operator
-// new was asked for it.
+// All builds must have the same machine code. The program prints the size of each coroutine's frame,
+// as requested from operator new.
 //
-// Awaits are labelled and promises instrumented with COROSCOPE_ENABLED=0. COROSCOPE_AWAIT and instrumented<> have no
-// category and no level, which leave them as they are: with -DSAMPLE_INSTRUMENTED, too, they are there in every build,
-// the one without scopes among them, and all but the first must give the same machine code again.
+// With COROSCOPE_ENABLED=0, awaits are labelled and promises instrumented, without effect.
+// COROSCOPE_AWAIT and instrumented<> have no category and no level. With -DSAMPLE_INSTRUMENTED, every
+// build has them, including the one without scopes. All these builds but the first must have the same
+// machine code, too.
 
 #include <coroutine>
 #include <cstddef>
@@ -52,7 +53,8 @@
 #if defined(COROSCOPE_ENABLED) && !COROSCOPE_ENABLED
 #define IN_CONSTEXPR(...) __VA_ARGS__
 #else
-// C++20 allows no static variable in a constexpr function, so no scope that the category or level decides on.
+// C++20 allows no static variable in a constexpr function, and a scope with a category or level
+// needs one.
 #define IN_CONSTEXPR(...) static_assert(true)
 #endif
 
@@ -64,7 +66,7 @@
 #define PROMISE(promise) promise
 #endif
 
-// Unknown to the compiler where it is called: another definition may take its place.
+// The compiler does not know the body at a call: another definition may replace a weak function.
 #define OPAQUE __attribute__((noinline, weak))
 OPAQUE void work(int& value) { ++value; }
 
@@ -92,7 +94,7 @@ struct activity {
     using promise_type = PROMISE(promise);
 };
 
-// Never suspends, which the compiler can't know.
+// Never suspends, which the compiler does not know.
 struct number {
     OPAQUE bool await_ready() const noexcept { return true; }
     void await_suspend(std::coroutine_handle<>) const noexcept {}
@@ -111,7 +113,7 @@ int plain(int value) {
     return value;
 }
 
-// The macros stand beside code that has lambdas and temporaries of its own, and hold others.
+// Code with lambdas and temporaries of its own, and with others in the arguments of macros.
 int with_arguments(int value) {
     ARGUMENTS("lambda", [&value] { return ++value; }());
     ARGUMENTS("temporary", temporary(value).value, [](auto given) { return given; }(value));
@@ -165,8 +167,8 @@ OPAQUE activity steps(int value) {
 
 OPAQUE activity nested(int value) {
     SCOPE("outer");
-    // Not behind "rest": for another scope there that is compiled out by its category clang keeps a jump to the next
-    // instruction on the way of an exception.
+    // These must precede "rest": clang leaves a jump to the next instruction on an exception's path
+    // for another scope there that is compiled out by its category.
     ARGUMENTS("value", value);
     ARGUMENTS("lambda", [&value] { return value; }());
     ARGUMENTS("temporary", temporary(value).value);

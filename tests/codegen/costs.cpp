@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What instrumented coroutines do to heap and stack, printed as a name and a number:
-//   allocations.*   of memory while a thousand children are awaited, which await one each, by their type and what
-//                   stands in them: nothing more, labels of the awaits, or labels and scopes
-//   stack.*         bytes of stack between the first and the last of a million awaits, of half a million children
-// Each in three states: plain, instrumented and recording. Starting the session, which allocates, stands beside them:
-// it shows that the runtime's allocations are counted. And that coroutines go on which a compiler sees go on
-// at once, so that it leaves their awaiters out of the frame.
+// The use of heap and stack by instrumented coroutines, printed as a name and a number:
+//   allocations.*   of memory while a thousand children are awaited, each of which awaits one child, by
+//                   the type of the coroutines and their contents: bare, with labelled awaits, or with
+//                   labels and scopes
+//   stack.*         bytes of stack between the first and the last of a million awaits, of half a
+//                   million children
+// Each is measured in three states: plain, instrumented and recording. The start of the session allocates,
+// and is printed to show that the runtime's allocations are counted. The program also checks that a
+// coroutine continues if the compiler sees that it resumes at once, and omits its awaiter from the frame.
 
 #include <coroutine>
 #include <cstddef>
@@ -21,7 +23,7 @@
 
 namespace {
 
-// A lazy coroutine that hands over to its child and back by symmetric transfer.
+// A lazy coroutine that transfers symmetrically to its child and back.
 template <template <class> class Wrap>
 class [[nodiscard]] chained {
 public:
@@ -79,7 +81,7 @@ struct stack_extent {
     seen.high = here > seen.high ? here : seen.high;
 }
 
-// Out of line: clang leaves a frame away whose end it sees.
+// Out of line: clang allocates no frame if it sees the coroutine's end.
 template <class Coroutine>
 [[gnu::noinline]] Coroutine leaf(stack_extent& seen) {
     look(seen);
@@ -121,7 +123,7 @@ stack_extent run(int children) {
 
 template <class Shape, class Coroutine>
 void measure(const char* state, const char* shape) {
-    run<Shape, Coroutine>(1);  // what happens once has happened
+    run<Shape, Coroutine>(1);  // warm up: first-time work is done here
     const long before = allocations::so_far();
     run<Shape, Coroutine>(1000);
     std::printf("allocations.%s.%s %ld\n", state, shape, allocations::so_far() - before);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints the rows of bench/frame_rows.cpp, with which it is compiled: a name and the bytes.
+// Prints each row of bench/frame_rows.cpp, which is compiled into this program: a name and a number
+// of bytes.
 
 #include <cstdio>
 

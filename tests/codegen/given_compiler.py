@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler that a test of this folder is given as its first argument."""
+"""The compiler that a test of this folder gets as its first argument."""
 
 import argparse
 import shutil
 import sys
 
-SKIPPED = 77  # what Meson takes for a test that skipped itself
+SKIPPED = 77  # Meson's status of a test that skipped itself
 
 
 def skip(reason):
@@ -14,7 +14,8 @@ def skip(reason):
 
 
 def parse(documentation, **others):
-    """The arguments, `others` among them by name and what they are for. Ends the test where there is no such compiler."""
+    """Parses the arguments. `others` has further arguments by name, with their purposes. Skips the test if there is no
+    such compiler."""
     arguments = argparse.ArgumentParser(description=documentation.splitlines()[0])
     arguments.add_argument("compiler")
     for name, purpose in others.items():

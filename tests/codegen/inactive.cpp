@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A scope of each macro in a loop around nothing, around a call, and in a coroutine around an await; and, with
-// -DSAMPLE_WITHOUT_MACROS, the same loops without. What one turn costs while no session runs is counted in the machine
-// code.
+// A scope of each macro in a loop: around nothing, around a call, and in a coroutine around an
+// await. With -DSAMPLE_WITHOUT_MACROS, the same loops have no scopes. The test counts in the
+// machine code the instructions of one turn while no session runs.
 
 #include <coroutine>
 
@@ -18,7 +18,7 @@
 void work(int);
 bool ready() noexcept;
 
-// Arguments that are in memory.
+// Arguments in memory.
 extern int key, size;
 
 struct background {
@@ -34,14 +34,14 @@ struct background {
     std::coroutine_handle<> frame;
 };
 
-// May suspend, so that what is alive meanwhile is in the frame. The way around that is counted does not.
+// May suspend, so that variables in use are in the frame. The counted path does not suspend.
 struct pause {
     bool await_ready() const noexcept { return ready(); }
     void await_suspend(std::coroutine_handle<>) const noexcept {}
     void await_resume() const noexcept {}
 };
 
-// Marks a turn in the machine code; never executed.
+// Marks a turn in the machine code. It is never executed.
 #define MARK() asm volatile("hlt")
 
 #define LOOPS(name, ...)                                                                           \

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A coroutine goes on on another thread between its scopes, in a loop and one after the other: each begins for the
-// thread that runs it then. Only the other thread observes; what began for the first one is missed.
+// A coroutine continues on another thread between its scopes, in a loop and one after the other.
+// Each scope must begin for the thread that runs the coroutine at that time: only the other thread
+// has an observer, which misses scopes that begin for the first thread. A task that moves in the
+// same way must be resumed for the thread that runs it: only that thread observes transitions.
 
 #include <coroutine>
 #include <cstdio>
@@ -15,6 +17,7 @@ namespace {
 
 constexpr int turns = 10;
 
+template <bool Task>
 struct moving {
     struct promise_type {
         moving get_return_object() noexcept {
@@ -27,15 +30,23 @@ struct moving {
     };
     std::coroutine_handle<promise_type> frame;
 };
+using moving_coroutine = moving<false>;
+using moving_task = moving<true>;
 
-[[gnu::noinline]] moving in_a_loop() {
+}  // namespace
+
+COROSCOPE_INSTRUMENT_COROUTINE(moving_task);
+
+namespace {
+
+[[gnu::noinline]] moving_coroutine in_a_loop() {
     for (int turn = 0; turn < turns; ++turn) {
         COROSCOPE("turn");
         co_await std::suspend_always();
     }
 }
 
-[[gnu::noinline]] moving one_after_the_other() {
+[[gnu::noinline]] moving_coroutine one_after_the_other() {
     {
         COROSCOPE("first");
         co_await std::suspend_always();
@@ -47,10 +58,19 @@ struct moving {
     COROSCOPE("third");
 }
 
+[[gnu::noinline]] moving_task as_a_task(int& resumed) {
+    for (int turn = 0; turn < turns; ++turn) {
+        co_await std::suspend_always();
+        if (coroscope::current_context().task != 0) ++resumed;
+    }
+}
+
 [[gnu::noinline]] void meet_the_runtime() { COROSCOPE("this thread"); }
 
-// How many scopes begin behind the first one's thread, for the thread that runs them.
-int seen_elsewhere(moving coroutine) {
+// Returns the number of scopes that begin after the coroutine left its first thread, as seen by the
+// observer of the other thread.
+template <bool Task>
+int seen_elsewhere(moving<Task> coroutine) {
     meet_the_runtime();
     coroutine.frame.resume();
     int seen = 0;
@@ -69,4 +89,7 @@ int seen_elsewhere(moving coroutine) {
 int main() {
     std::printf("loop %d\n", seen_elsewhere(in_a_loop()));
     std::printf("sequence %d\n", seen_elsewhere(one_after_the_other()));
+    int resumed = 0;
+    seen_elsewhere(as_a_task(resumed));
+    std::printf("task %d\n", resumed);
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program that uses the runtime, as one compiler builds it: C++20 and C++23, exceptions and RTTI off, against the
-shared and the static library. Every public header of the runtime compiles in each way without a warning, and the
-program's trace says what it did.
-"""
+"""Builds a program that uses the runtime by one compiler, as C++20 and C++23, with exceptions and RTTI off, against
+the shared and the static library.
+
+Every public header of the runtime compiles in each way without a warning, and the program's trace has the expected
+contents."""
 
 import argparse
 import pathlib
@@ -19,17 +20,17 @@ INCLUDE = HERE.parents[1] / "include"
 C20, C23 = "-std=c++20", "-std=c++2b"  # clang 16 knows C++23 by this name
 NO_EXCEPTIONS, NO_RTTI = "-fno-exceptions", "-fno-rtti"
 WAYS = [([C20], "shared"), ([C20], "static"), ([C23], "shared"), ([C20, NO_EXCEPTIONS], "shared"),
-        ([C20, NO_RTTI], "shared"), ([C23, NO_EXCEPTIONS, NO_RTTI], "static")]
+        ([C20, NO_RTTI], "shared"), ([C23, NO_EXCEPTIONS, NO_RTTI], "static"), ([C20, "-static"], "static")]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 
-# What the trace must say, as describe.cpp puts it.
+# The expected contents of the trace, in the form of describe.cpp.
 EXPECTED = ["scope parent count=1 ", "scope child count=3 ", "await a child count=3 ", "total lost count=0"]
 TASKS = re.compile(r"^task .*child count=3 finished=3 ", re.MULTILINE)
 FOREIGN = re.compile(r"^#include <(boost|asio|tbb|oneapi|cuda|nv)", re.MULTILINE)
 
 
 class Failure(Exception):
-    """A step went wrong; the message has its output."""
+    """A step failed; the message has its output."""
 
 
 def run(*command):
@@ -41,7 +42,8 @@ def run(*command):
 
 
 def runtime_headers():
-    """All but the analysis and those that include another library's, which decides by itself what it needs."""
+    """All headers but those of the analysis and those that include another library's, which sets its own requirements.
+    """
     for path in sorted(INCLUDE.rglob("*.hpp")):
         name = path.relative_to(INCLUDE).as_posix()
         if "/analysis/" not in name and "/detail/" not in name and not FOREIGN.search(path.read_text()):

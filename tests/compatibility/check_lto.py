@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The consumer and the static runtime, built and optimised as one program (b_lto): its trace says what it did.
+"""Builds and optimises the consumer and the static runtime as one program (b_lto), and checks the contents of its
+trace.
 
-It happens in compatibility-lto/ in the build folder, where the runtime's objects stay for the next run.
-"""
+The build folder is compatibility-lto/ in the given one. It keeps the runtime's objects for the next run."""
 
 import argparse
 import os
@@ -22,7 +22,8 @@ LEAN = [f"-Dcoroscope:{part}=disabled" for part in ("tests", "bench", "examples"
 
 
 def archiver(compiler):
-    """Which llvm-ar reads this clang's objects: Meson takes the first one, of any version. None: another compiler's."""
+    """The llvm-ar that reads this clang's objects: Meson takes the first one, of any version. None for another
+    compiler."""
     if "clang" not in compiler[-1]:
         return None
     major = check_consumers.run(*compiler, "-dumpversion").split(".")[0]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints what a trace says, for tests that have a file and expect lines.
+// Prints the contents of a trace, for tests that have a file and expect lines.
 
 #include <cstdio>
 

@@ -2,11 +2,12 @@
 
 // Records the fixtures of the trace format's current version.
 //
-//     record_fixtures FOLDER     writes FOLDER/recorded.cst, FOLDER/built.cst, the same packed (NAME.packedN.cst, in version N),
-//                                and what they say (NAME.txt)
+//     record_fixtures FOLDER     writes FOLDER/NAME.cst, the same packed (NAME.packedN.cst, in
+//                                version N), and their contents (NAME.txt)
 //
-// recorded.cst is a session of this program; built.cst has what a session needs a device or a crash for. Fixtures
-// are written once per version of the format, before that version is released, and never again.
+// recorded.cst and watched.cst are sessions of this program; built.cst has records for which a
+// session needs a device or a crash, facts.cst each kind of fact. Fixtures are written once per version of the format, before that version is released, and
+// never again.
 
 #include <array>
 
@@ -28,6 +29,8 @@
 #include <coroscope/trace/pack_format.hpp>
 
 #include "describe.hpp"
+#include "facts_trace.hpp"
+#include "record_watched.hpp"
 #include "trace_builder.hpp"
 
 namespace {
@@ -39,7 +42,7 @@ void leaf(int value) {
     COROSCOPE_CAT("inner", 2, "inner");
 }
 
-// A job of its own for everything that is handed over.
+// Runs each job on a thread of its own.
 struct thread_per_job {
     template <class Job>
     void execute(Job job) {
@@ -87,6 +90,7 @@ void record(const std::string& file) {
     options.record_arguments = true;
     options.record_shapes = true;
     options.profile_memory = true;
+    options.open_scopes = true;
     options.chunk_bytes = 4096;
     options.trace_id = []() noexcept -> const char* { return "FIXTURE"; };
     coroscope::profile session(options);
@@ -101,6 +105,7 @@ void record(const std::string& file) {
     }
     const coroscope::stream_range stream("rows");
     for (int item = 0; item < 5; ++item) stream.item();
+    COROSCOPE("open at the end");
     session.stop();
 }
 
@@ -120,6 +125,8 @@ coroscope::test::trace_builder built() {
         .device_wait(22, 3)
         .suspend(23, 3)
         .resume(70, 3);
+    made.on(2).takes_over(1, 75).scope(launch, 76, 79);
+    made.open_scope(1, launch, 80, 3);
     made.leave_open();
     made.live_task({.task = 3, .spawn_ticks = 5, .parent = 1, .site = spawned, .flags = 0});
     return made;
@@ -127,6 +134,11 @@ coroscope::test::trace_builder built() {
 
 void write(const std::filesystem::path& file, std::string_view bytes) {
     std::ofstream(file, std::ios::binary) << bytes;
+}
+
+void write(const std::filesystem::path& file, const coroscope::test::trace_builder& made) {
+    const auto bytes = made.bytes();
+    write(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::string packed(const std::string& file) {
@@ -148,9 +160,10 @@ int main(int count, char** words) {
     const std::filesystem::path folder = words[1];
     std::filesystem::create_directories(folder);
     record(folder / "recorded.cst");
-    const auto bytes = built().bytes();
-    write(folder / "built.cst", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    for (const char* name : {"recorded", "built"}) {
+    coroscope::test::record_watched(folder / "watched.cst");
+    write(folder / "built.cst", built());
+    write(folder / "facts.cst", coroscope::test::facts_trace());
+    for (const char* name : {"recorded", "watched", "built", "facts"}) {
         const std::string file = folder / (std::string(name) + ".cst");
         const auto loaded = coroscope::analysis::load(file);
         if (!loaded) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A generator whose promise deletes await_transform awaits nothing, instrumented or not.
+// A generator whose promise deletes await_transform cannot await, instrumented or not.
 #include <coroutine>
 
 #include <coroscope/instrumented.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A promise whose only operator new takes a pool gives frames to coroutines that have one, instrumented or not.
+// A promise whose only operator new takes a pool allocates frames only for coroutines that have a
+// pool as parameter, instrumented or not.
 #include <coroutine>
 #include <cstddef>
 

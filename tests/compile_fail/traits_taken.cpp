@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Where a library specialises coroutine_traits itself, instrumenting from outside says that it did not
-// take.
+// If a library specialises coroutine_traits itself, COROSCOPE_INSTRUMENT_COROUTINE must fail with a
+// message.
 #include <coroutine>
 
 #include <coroscope/instrumented.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Coroutines that await a stream or an event of the tests' own.
+// Coroutines that await a fake stream or event.
 
 #include <chrono>
 #include <thread>
@@ -14,7 +14,7 @@
 
 namespace coroscope::test {
 
-/// What a coroutine left behind.
+/// The result of a coroutine, and the thread on which it got it.
 struct outcome {
     int answer = -1;
     std::thread::id on;
@@ -42,11 +42,11 @@ task<outcome> awaited(cudaStream_t stream, Executor&... executor) {
     co_return result;
 }
 
-/// A thread that acts as the device when a coroutine waits for the stream.
+/// A thread that acts as the device as soon as a coroutine waits for the stream.
 template <class Act>
 std::thread when_awaited(fake_stream& stream, Act act) {
     return std::thread([&stream, act] {
-        while (stream.enqueued() < 2) std::this_thread::yield();  // work and a callback
+        while (stream.enqueued() < 2) std::this_thread::yield();  // the work and a callback
         act(stream);
     });
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that a test runs: it records itself and says how that went, one line each.
+// A program for tests that records itself and prints its results, one line each.
 //
-//   device_program            a session of its own, which asks for CUDA
-//   device_program idle       none: what the environment asks for
-//   device_program launch     none: and a launch of the tests' own CUPTI, just before it exits
-//   device_program fork       the same, and a child that exits as the program does
-//   device_program search     none: only which CUPTI examples/cuda_pipeline opens
+//   device_program            starts a session of its own, which asks for CUDA
+//   device_program idle       starts no session: only the environment may
+//   device_program launch     as idle, with a launch of the fake CUPTI just before the exit
+//   device_program fork       as launch, with a child that exits like the program
+//   device_program search     prints only the CUPTI that examples/cuda_pipeline opens
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@
 
 namespace {
 
-// A line with the path of each CUPTI that is loaded.
+// Prints the path of each loaded CUPTI, one line each.
 void print_loaded_cupti() {
     ::dl_iterate_phdr(
         [](dl_phdr_info* library, std::size_t, void*) {

@@ -7,7 +7,7 @@
 
 namespace coroscope::test {
 
-/// Awaits the stream in every way, and ends a range on it. The number of failures.
+/// Awaits the stream in every way, and ends a range on it. Returns the number of failures.
 int await_disabled(cudaStream_t stream, thread_executor& executor);
 
 }  // namespace coroscope::test

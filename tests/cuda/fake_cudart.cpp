@@ -17,7 +17,7 @@ thread_local bool in_callback = false;
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local int device = 0;
 
-// Every call comes by here.
+// Every call of the fake runtime comes here.
 cudaError_t answer(cudaError_t error) {
     if (in_callback) calls_in_callbacks.fetch_add(1);
     if (error != cudaSuccess) last_error = error;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A CUDA runtime of the tests' own: the functions that awaiting needs, over streams that do what a test says and
-// when it says so. As CUDA's do, host functions run in order, are not called after an error, and hold their stream back.
+// A fake CUDA runtime: the functions that awaiting needs, over streams that a test controls. As in
+// CUDA, host functions run in order, are not called after an error, and hold their stream back.
 
 #include <deque>
 #include <mutex>
@@ -16,17 +16,17 @@ public:
     cudaStream_t handle() { return reinterpret_cast<cudaStream_t>(this); }
     static fake_stream& of(cudaStream_t handle);
 
-    /// The device has something to do: what is enqueued after it waits for complete().
+    /// Enqueues work for the device. Later items wait for complete().
     void work();
-    /// Does everything that is enqueued, on this thread, host functions among it.
+    /// Completes all enqueued items on this thread, including host functions.
     void complete();
-    /// Does what was enqueued first.
+    /// Completes the oldest item.
     void complete_one();
-    /// From here on everything is answered with this error, and no host function is called.
+    /// From here on every call returns this error, and no host function is called.
     void fail(cudaError_t error);
-    /// As after cudaDeviceReset(): what is enqueued is gone, and the stream is idle.
+    /// As after cudaDeviceReset(): the enqueued items are lost, and the stream is idle.
     void lose_everything();
-    /// cudaLaunchHostFunc gives this error.
+    /// From here on cudaLaunchHostFunc returns this error.
     void refuse_callbacks(cudaError_t error);
 
     std::size_t enqueued();
@@ -56,7 +56,7 @@ public:
     cudaEvent_t handle() { return reinterpret_cast<cudaEvent_t>(this); }
     static fake_event& of(cudaEvent_t handle);
 
-    /// Comes after whatever `stream` was asked for.
+    /// Records the event after all items of `stream`.
     void record(fake_stream& stream);
     cudaError_t query();
 
@@ -68,12 +68,13 @@ private:
 
 struct fake_counts {
     int events_alive;        ///< created and not destroyed
-    int calls_in_callbacks;  ///< which CUDA does not allow
+    int calls_in_callbacks;  ///< CUDA does not allow them
     int queries;             ///< of streams and events
 };
 fake_counts fake_cuda_counts();
 
-/// Until it is let go, whoever asks a stream or an event stays inside that call. One at a time.
+/// Until let_go(), each thread that queries a stream or an event stays inside that call. Only one
+/// object at a time.
 class held_queries {
 public:
     held_queries();

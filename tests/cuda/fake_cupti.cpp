@@ -70,6 +70,7 @@ void flush(bool forced) {
             self().append(&kernel, sizeof kernel);
         self().in_flight.clear();
     }
+    self().send_kept();
     self().finish_current();
     lock.unlock();
     self().wait();
@@ -133,10 +134,19 @@ void hold_buffers(bool hold) {
     const std::lock_guard lock(self().mutex);
     self().hold(hold);
 }
+void keep_buffers(bool keep) {
+    const std::lock_guard lock(self().mutex);
+    self().keeps = keep;
+}
+std::size_t kept_buffers() {
+    const std::lock_guard lock(self().mutex);
+    return self().kept();
+}
 void drop(std::size_t records) {
     const std::lock_guard lock(self().mutex);
     self().dropped += records;
 }
+void set_driver_devices(int count) { self().driver_devices = count; }
 void refuse_subscribers(CUptiResult answer) {
     const std::lock_guard lock(self().mutex);
     self().subscriber_answer = answer;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CUPTI's own functions.
+// The functions of CUPTI.
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -100,7 +101,7 @@ COROSCOPE_ENTRY cuptiActivityEnable(CUpti_ActivityKind kind) {
 
 COROSCOPE_ENTRY cuptiActivityDisable(CUpti_ActivityKind kind) {
     const std::lock_guard lock(self().mutex);
-    // What is in flight is still told.
+    // Records in flight are still delivered.
     if (kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || self().in_flight.empty())
         self().enabled.erase(static_cast<std::uint32_t>(kind));
     return called();
@@ -227,8 +228,8 @@ COROSCOPE_ENTRY cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t per_
     return called();
 }
 
-// For a program that is not linked with this: a launch, and the end of CUDA when the process exits, as its runtime has
-// that registered when it is first called. Nothing is delivered afterwards.
+// For a program that is not linked with this library: a launch, and the end of CUDA at the exit of
+// the process, which the real runtime registers at its first call. Nothing is delivered afterwards.
 COROSCOPE_FAKE_CUPTI_API void fake_cupti_launch_and_end() {
     static const pid_t owner = ::getpid();
     std::atexit([] {
@@ -243,7 +244,7 @@ COROSCOPE_FAKE_CUPTI_API void fake_cupti_launch_and_end() {
     call_launch({.kernel = "last"});
 }
 
-// The driver's: every stream is of context 9.
+// A function of the driver: every stream belongs to context 9.
 COROSCOPE_FAKE_CUPTI_API CUresult CUDAAPI cuStreamGetCtx(CUstream, CUcontext* context) {
     *context = reinterpret_cast<CUcontext>(std::uintptr_t{9});
     return CUDA_SUCCESS;
@@ -255,6 +256,21 @@ COROSCOPE_FAKE_CUPTI_API CUresult CUDAAPI cuStreamIsCapturing(CUstream stream,
     const auto number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream));
     *status = self().captured.count(number) != 0 ? CU_STREAM_CAPTURE_STATUS_ACTIVE
                                                  : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+COROSCOPE_FAKE_CUPTI_API CUresult CUDAAPI cuDeviceGetCount(int* count) {
+    *count = self().driver_devices;
+    return CUDA_SUCCESS;
+}
+
+COROSCOPE_FAKE_CUPTI_API CUresult CUDAAPI cuDeviceGet(CUdevice* device, int number) {
+    *device = number;
+    return CUDA_SUCCESS;
+}
+
+COROSCOPE_FAKE_CUPTI_API CUresult CUDAAPI cuDeviceGetName(char* name, int bytes, CUdevice device) {
+    std::snprintf(name, static_cast<std::size_t>(bytes), "Device %d", device);
     return CUDA_SUCCESS;
 }
 

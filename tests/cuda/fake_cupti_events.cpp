@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls of CUDA's that are about events, with the callbacks that CUPTI makes at them.
+// Calls of CUDA for events, with CUPTI's callbacks.
 
 #include "fake_cupti_state.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The tests' own CUPTI is the one that is opened: said before any session starts. And the library that opens it is
-// used, so that a linker does not leave it out.
+// Names the fake CUPTI as the one to open, before any session starts. Also uses the library that
+// opens it, so that a linker does not leave the library out.
 
 #include <cstdlib>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the tests' own CUPTI keeps, shared by the functions that CUPTI has (fake_cupti_entries.cpp) and those that tests
-// call (fake_cupti.cpp).
+// The state of the fake CUPTI, shared by the functions of CUPTI (fake_cupti_entries.cpp) and the
+// functions for tests (fake_cupti.cpp).
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
@@ -24,7 +25,7 @@ namespace coroscope::test::fake_cupti {
 inline constexpr std::uint32_t launch_kernel_cbid = 211;  // cudaLaunchKernel's
 inline constexpr std::uint32_t driver_launch_cbid = 307;
 
-/// A function that may be called back at: its domain and its number there.
+/// A function with a callback: its domain and its number there.
 using api_function = std::pair<CUpti_CallbackDomain, CUpti_CallbackId>;
 
 struct filled_buffer {
@@ -34,9 +35,24 @@ struct filled_buffer {
 };
 
 inline std::atomic<std::uint64_t> call_count{0};
-inline thread_local std::vector<std::uint64_t> external_ids;
 
-// Hands filled buffers over, in order, on a thread of its own, which goes on until the process ends.
+// One thread's stack of external ids. It has no destructor: fibers are switched while a thread's
+// variables are destroyed.
+class id_stack {
+public:
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::uint64_t back() const { return ids_.at(size_ - 1); }
+    void push_back(std::uint64_t id) { ids_.at(size_++) = id; }
+    void pop_back() { --size_; }
+
+private:
+    std::array<std::uint64_t, 1024> ids_{};
+    std::size_t size_ = 0;
+};
+inline constinit thread_local id_stack external_ids;
+
+// Delivers filled buffers, in order, on a thread of its own, which runs until the process ends.
 class courier {
 public:
     void send(const filled_buffer& buffer, CUpti_BuffersCallbackCompleteFunc to) {
@@ -95,11 +111,13 @@ public:
     bool fails_next = false;
     bool subscribed = false;
     bool holds = false;
+    bool keeps = false;
     bool system_threads = false;
     bool latency = false;
     CUptiResult latency_answer = CUPTI_SUCCESS;
     bool ended = false;
     std::size_t dropped = 0;
+    int driver_devices = 0;
     std::uint32_t last_correlation = 0;
     id_counts counts;
     std::vector<CUpti_ActivityKernel10> in_flight;
@@ -121,6 +139,10 @@ public:
         if (current_.memory != nullptr) send(current_);
         current_ = {};
     }
+    void send_kept() {
+        for (const filled_buffer& each : std::exchange(kept_, {})) send(each);
+    }
+    std::size_t kept() const { return kept_.size(); }
     void hold(bool on) {
         holds = on;
         for (const filled_buffer& each :
@@ -138,32 +160,39 @@ private:
             courier_.send(buffer, complete);
     }
     void exchange() {
-        finish_current();
+        if (keeps && current_.memory != nullptr)
+            kept_.push_back(std::exchange(current_, {}));
+        else
+            finish_current();
         std::size_t most = 0;
         request(&current_.memory, &current_.bytes, &most);
     }
     filled_buffer current_;
     std::vector<filled_buffer> held_;
+    std::vector<filled_buffer> kept_;
     courier courier_;
 };
 
-/// The process's. A forked child that comes here has called something of CUPTI's, and ends.
+/// The only object of the process. A forked child that comes here has called a function of CUPTI,
+/// and ends.
 inline cupti& self() {
     static const pid_t owner = ::getpid();
     if (::getpid() != owner) ::_exit(66);
-    static cupti& one = *new cupti;  // it outlives whoever asks at the end
+    static cupti& one = *new cupti;  // it outlives all users at the end of the process
     return one;
 }
 
-/// CUPTI's callback at a call, if the client has asked for it. Not under the lock.
+/// Makes CUPTI's callback at a call, if the client has asked for it. The caller must not hold the
+/// lock.
 void tell(const api_function& of, CUpti_ApiCallbackSite site, std::uint32_t correlation,
           const void* parameters, const int& result);
 
-/// The record of a call by this thread, behind the id that the thread has pushed. Under the lock.
+/// Appends the record of a call by this thread, after the id that the thread has pushed. The caller
+/// must hold the lock.
 void append_call(CUpti_ActivityKind kind, std::uint32_t cbid, std::uint32_t correlation,
                  std::uint64_t start, std::uint64_t end);
 
-/// Hands over what there is; forced: with what is in flight.
+/// Delivers all records. `forced`: including those in flight.
 void flush(bool forced);
 
 }  // namespace coroscope::test::fake_cupti

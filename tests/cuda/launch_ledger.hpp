@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Launches, and what is known of them without the recorder: which task made them.
+// Launches, and the tasks that made them, noted without the recorder.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace coroscope::test {
 
-/// Which task made which call, as the tasks themselves know it. Thread-safe but for its questions.
+/// The task of each call, as the tasks themselves note it. note() is thread-safe; the other
+/// functions are not.
 class ledger {
 public:
     void note(std::uint32_t correlation, std::uint64_t task) {
@@ -21,7 +22,7 @@ public:
     }
     [[nodiscard]] std::size_t size() const { return expected_.size(); }
 
-    /// Activities of another task than that, and those nobody made.
+    /// The number of activities with another task, and of those without a noted call.
     [[nodiscard]] std::size_t wrong(const recorded_devices& found) const {
         std::size_t bad = 0;
         for (const recorded_activity& each : found.activities) {
@@ -38,7 +39,7 @@ private:
 
 inline std::uint64_t own_task() { return current_context().task; }
 
-/// A launch by this thread, which that task makes.
+/// Makes a launch by this thread and notes it for that task.
 inline void launch_as(ledger& book, std::uint64_t task) { book.note(fake::call_launch({}), task); }
 
 }  // namespace coroscope::test

@@ -15,7 +15,7 @@ struct inline_executor {
     }
 };
 
-/// Of this file's own, so that nothing that others use is compiled without exceptions.
+/// Local to this file, so that nothing in other files is compiled without exceptions.
 struct plain {
     struct promise_type {
         plain get_return_object() const noexcept { return {}; }

@@ -5,7 +5,8 @@
 
 namespace coroscope::test {
 
-/// Polls and awaits a stream that is idle, in code that is compiled without exceptions. The sum of the answers.
+/// Polls and awaits an idle stream in code that is compiled without exceptions. Returns the sum of
+/// the answers.
 int await_without_exceptions(cudaStream_t stream);
 
 }  // namespace coroscope::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a session's trace holds of devices, record by record.
+// The records of devices in a session's trace.
 
 #include <algorithm>
 #include <cstring>
@@ -30,10 +30,10 @@ struct recorded_activity {
 
 struct recorded_wait {
     std::uint64_t ticks = 0;
-    std::uint64_t task = 0;  ///< or the mark of a range
+    std::uint64_t task = 0;  ///< the task, or the mark of a range
     std::uint64_t context = 0;
     std::uint32_t stream = 0;
-    std::uint32_t number = 0;  ///< an event's call, or a range's label
+    std::uint32_t number = 0;  ///< the number of an event's call, or the label of a range
     trace::device_wait_kind kind{};
 };
 
@@ -133,7 +133,7 @@ inline recorded_devices decode(const trace::buffer& bytes) {
     return device_decoder(*reader).take_all();
 }
 
-/// What a session of this thread records of devices while `body` runs.
+/// The records of devices of a session of this thread while `body` runs.
 template <class Body>
 recorded_devices record_devices(const Body& body, profile_options options = {}) {
     options.use_device = "cuda";

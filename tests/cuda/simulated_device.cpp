@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What examples/cuda_pipeline asks of CUDA, done by this machine's processor: memory and copies at once, streams
-// that a thread completes a little later, and for each launch and set the records that CUPTI would give.
+// The part of CUDA that examples/cuda_pipeline uses, on this machine's processor: memory and copies
+// at once, streams that a thread completes a little later, and the records of CUPTI for each launch
+// and set.
 
 #include <chrono>
 #include <cstdlib>
@@ -28,7 +29,7 @@ public:
         const std::lock_guard lock(mutex_);
         return streams_.emplace_back().handle();
     }
-    // As CUPTI counts them: from 7, say.
+    // Numbers streams like CUPTI, from 7 on.
     std::uint32_t number_of(cudaStream_t stream) {
         const std::lock_guard lock(mutex_);
         std::uint32_t number = 7;

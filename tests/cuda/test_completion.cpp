@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Awaiting streams and events, against a CUDA runtime of the tests' own: what the answer is, and when it comes.
+// Awaiting streams and events, against a fake CUDA runtime: the answer, and its time.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -20,7 +20,8 @@ using namespace coroscope::test;
 using namespace std::chrono_literals;
 
 TEST_SUITE("completion") {
-    TEST_CASE("a stream that is idle, or has failed, does not suspend, and gives its answer") {
+    TEST_CASE(
+        "awaiting a stream that is idle or has failed does not suspend, and returns its answer") {
         fake_stream stream;
         manual_executor executor;
         outcome idle, failed;
@@ -33,7 +34,7 @@ TEST_SUITE("completion") {
         CHECK(executor.size() == 0);
     }
 
-    TEST_CASE("work that comes after it is not waited for") {
+    TEST_CASE("later work of the stream is not waited for") {
         fake_stream stream;
         stream.work();
         manual_executor executor;
@@ -47,7 +48,7 @@ TEST_SUITE("completion") {
         CHECK(result.answer == cudaSuccess);
     }
 
-    TEST_CASE("that a stream is not ready is left behind in no thread's last error") {
+    TEST_CASE("a query that finds a stream not ready leaves no last error on the thread") {
         fake_stream stream;
         stream.work();
         manual_executor executor;
@@ -59,7 +60,7 @@ TEST_SUITE("completion") {
         executor.run();
     }
 
-    TEST_CASE("an error that comes while it waits is its answer, although no callback comes") {
+    TEST_CASE("an error during the wait is the answer, although no callback comes") {
         fake_stream stream;
         stream.work();
         std::thread device =
@@ -68,7 +69,7 @@ TEST_SUITE("completion") {
         device.join();
     }
 
-    TEST_CASE("a context that goes with everything enqueued does not leave it hanging") {
+    TEST_CASE("a wait ends if the context is destroyed with all enqueued work") {
         fake_stream stream;
         stream.work();
         std::thread device = when_awaited(stream, [](fake_stream& of) { of.lose_everything(); });
@@ -76,7 +77,7 @@ TEST_SUITE("completion") {
         device.join();
     }
 
-    TEST_CASE("a stream that takes no callback gives its error at once") {
+    TEST_CASE("a stream that accepts no callback returns its error at once") {
         fake_stream stream;
         stream.work();
         stream.refuse_callbacks(cudaErrorStreamCaptureUnsupported);
@@ -86,7 +87,7 @@ TEST_SUITE("completion") {
         CHECK(result.answer == cudaErrorStreamCaptureUnsupported);
     }
 
-    TEST_CASE("the default streams are awaited by an event of its own, which does not stay") {
+    TEST_CASE("a wait for a default stream uses an event of its own, which is destroyed") {
         fake_stream& stream = fake_stream::of(nullptr);
         for (cudaStream_t handle : {cudaStream_t{}, cudaStreamLegacy, cudaStreamPerThread}) {
             stream.work();
@@ -103,7 +104,7 @@ TEST_SUITE("completion") {
         CHECK(fake_cuda_counts().calls_in_callbacks == 0);
     }
 
-    TEST_CASE("an event is awaited alone, not all of its stream") {
+    TEST_CASE("a wait for an event does not wait for the rest of its stream") {
         fake_stream early, late;
         early.work();
         late.work();
@@ -131,7 +132,7 @@ TEST_SUITE("completion") {
         CHECK(other.answer == cudaErrorLaunchTimeout);
     }
 
-    TEST_CASE("code that is built without exceptions awaits alike") {
+    TEST_CASE("code that is built without exceptions awaits in the same way") {
         fake_stream idle;
         CHECK(await_without_exceptions(idle.handle()) == cudaSuccess);
     }

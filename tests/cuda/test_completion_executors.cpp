@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Where a coroutine goes on that awaited a stream: on its executor, on the library's thread, or nowhere.
+// The thread on which a coroutine continues after a stream: on its executor, on the library's
+// thread, or on none.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -23,8 +24,8 @@ using namespace coroscope::test;
 
 namespace {
 
-/// Counts what was posted to it: the waking thread may still post what a device's callback left to it, when the
-/// callback has returned.
+/// Counts the posted jobs: the waking thread may still post a job from a device's callback after
+/// the callback has returned.
 struct counting_executor {
     thread_executor pool{2};
     std::atomic<std::size_t> posted{0};
@@ -34,7 +35,7 @@ struct counting_executor {
     }
 };
 
-/// Keeps what it is given and never runs it.
+/// Keeps its jobs and never runs them.
 class parking_executor {
 public:
     void post(job next) {
@@ -47,7 +48,7 @@ private:
     std::vector<job> jobs_;
 };
 
-/// An executor that takes nothing.
+/// An executor that refuses every job.
 struct closed_executor {
     template <class Job>
     void execute(const Job&) {
@@ -58,7 +59,8 @@ struct closed_executor {
 }  // namespace
 
 TEST_SUITE("completion") {
-    TEST_CASE("a coroutine goes on on its executor when the stream comes to here, and not before") {
+    TEST_CASE("a coroutine continues on its executor when the stream has come to this point, and "
+              "not before") {
         fake_stream stream;
         stream.work();
         manual_executor executor;
@@ -75,7 +77,8 @@ TEST_SUITE("completion") {
         CHECK(fake_cuda_counts().calls_in_callbacks == 0);
     }
 
-    TEST_CASE("without an executor it goes on on a thread of the library's, and not on CUDA's") {
+    TEST_CASE("without an executor a coroutine continues on a thread of the library, and not on "
+              "CUDA's thread") {
         fake_stream stream;
         stream.work();
         std::thread device = when_awaited(stream, complete);
@@ -88,7 +91,7 @@ TEST_SUITE("completion") {
         CHECK(fake_cuda_counts().calls_in_callbacks == 0);
     }
 
-    TEST_CASE("a coroutine that is destroyed while it waits, or is queued, is forgotten") {
+    TEST_CASE("a coroutine that is destroyed while it waits or is queued is not resumed") {
         fake_stream stream;
         outcome result;
         stream.work();
@@ -97,7 +100,7 @@ TEST_SUITE("completion") {
             auto waiting = await_on(stream.handle(), gone, result);
             waiting.resume();
         }
-        stream.complete();  // the executor is gone, too
+        stream.complete();  // the executor is destroyed, too
         stream.work();
         manual_executor executor;
         {
@@ -110,7 +113,8 @@ TEST_SUITE("completion") {
         CHECK(result.answer == -1);
     }
 
-    TEST_CASE("destroying and completing at once is safe, and leaves the executor alone after") {
+    TEST_CASE("destroying and completing at the same time is safe, and does not use the executor "
+              "afterwards") {
         for (int round = 0; round < 500; ++round) {
             fake_stream stream;
             stream.work();
@@ -126,7 +130,8 @@ TEST_SUITE("completion") {
         }
     }
 
-    TEST_CASE("where the executor takes no more, it goes on on the library's thread") {
+    TEST_CASE(
+        "if the executor takes no more jobs, the coroutine continues on the library's thread") {
         fake_stream stream;
         stream.work();
         closed_executor closed;

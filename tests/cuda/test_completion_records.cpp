@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a trace says of awaiting a stream: how long it took, and what woke the coroutine.
+// Awaits of streams in a trace: their time, and the wake of the coroutine.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -21,7 +21,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Nothing of what handed a coroutine on shows. An older task may, in whose context the waking thread still is.
+/// Returns whether the trace shows jobs. The jobs that resume a coroutine must not be in it. An
+/// older task may be in it if the waking thread still has its context.
 bool shows_jobs(const recorded& found) {
     return std::ranges::any_of(found.trace.tasks, &analysis::task_info::job);
 }
@@ -32,7 +33,7 @@ void check_known_wake(const recorded& found, const char* function) {
     REQUIRE(awaits.size() == 1);
     CHECK(found.site_label(awaits[0].site) == "upload");
     REQUIRE(awaits[0].wake_ns);
-    CHECK(*awaits[0].wake_ns - awaits[0].suspend_ns >= 5'000'000);
+    CHECK(*awaits[0].wake_ns - awaits[0].suspend_ns >= nearly(5'000'000));
     CHECK(task.time.waiting_ns == 0);
     CHECK(task.state == analysis::task_state::finished);
     CHECK_FALSE(shows_jobs(found));
@@ -41,7 +42,7 @@ void check_known_wake(const recorded& found, const char* function) {
 }  // namespace
 
 TEST_SUITE("completion") {
-    TEST_CASE("the task is suspended until the callback, and queued from there until it runs") {
+    TEST_CASE("a task is suspended until the callback, and queued afterwards until it runs") {
         recording session;
         fake_stream stream;
         stream.work();
@@ -60,14 +61,14 @@ TEST_SUITE("completion") {
         REQUIRE(awaits[0].wake_ns);
         CHECK(*awaits[0].wake_ns > awaits[0].suspend_ns);
         CHECK(*awaits[0].wake_ns < *awaits[0].resume_ns);
-        CHECK(task.time.suspended_ns >= 5'000'000);
-        CHECK(task.time.queued_ns >= 10'000'000);
+        CHECK(task.time.suspended_ns >= nearly(5'000'000));
+        CHECK(task.time.queued_ns >= nearly(10'000'000));
         CHECK(task.time.waiting_ns == 0);
         CHECK(task.state == analysis::task_state::finished);
         CHECK_FALSE(shows_jobs(found));
     }
 
-    TEST_CASE("the wake is known through an executor that stamps, too") {
+    TEST_CASE("the wake is known through an executor that records the post, too") {
         recording session;
         fake_stream stream;
         stream.work();
@@ -90,7 +91,7 @@ TEST_SUITE("completion") {
         check_known_wake(session.stop(), "awaited");
     }
 
-    TEST_CASE("the session of one thread follows to where it goes on") {
+    TEST_CASE("a session of one thread follows the coroutine to its executor") {
         recording session{profile_options{}};
         fake_stream stream;
         stream.work();
@@ -102,7 +103,8 @@ TEST_SUITE("completion") {
         check_known_wake(session.stop(), "awaited");
     }
 
-    TEST_CASE("code that is built without the profiler awaits alike, and leaves no record") {
+    TEST_CASE(
+        "code that is built without the profiler awaits in the same way, and leaves no record") {
         recording session;
         fake_stream stream;
         stream.work();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CUDA's own runtime, with a GPU or without: what it answers is what an await gives, and nothing hangs.
+// CUDA's own runtime, with or without a GPU: an await returns the runtime's answer, and nothing
+// hangs.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -22,14 +23,14 @@ task<cudaError_t> polls(cudaStream_t stream, manual_executor& executor) {
 }  // namespace
 
 TEST_SUITE("CUDA's runtime") {
-    TEST_CASE("awaiting an idle default stream gives what CUDA says of it") {
+    TEST_CASE("awaiting an idle default stream returns CUDA's own answer") {
         manual_executor executor;
         const cudaError_t expected = cudaStreamQuery(cudaStreamLegacy);
         CHECK(sync_wait(awaits(cudaStreamLegacy)) == expected);
         CHECK(sync_wait(polls(cudaStreamLegacy, executor)) == expected);
     }
 
-    TEST_CASE("a range on it ends") {
+    TEST_CASE("a range on a default stream ends") {
         const range ends("ends");
         CHECK(call_end_callbacks_on_stream(ends, cudaStreamLegacy) ==
               cudaStreamQuery(cudaStreamLegacy));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Launches by Asio's coroutines and handlers, which go from thread to thread.
+// Launches by Asio's coroutines and handlers, which move from thread to thread.
 
 #include <thread>
 #include <vector>
@@ -26,7 +26,7 @@ net::awaitable<void> spawned_part(ledger& book) {
     co_return;
 }
 
-net::awaitable<void> request(net::thread_pool& pool, ledger& book) {
+net::awaitable<void> launching_request(net::thread_pool& pool, ledger& book) {
     const std::uint64_t self = own_task();
     const auto executor = co_await net::this_coro::executor;
     for (int round = 0; round < 20; ++round) {
@@ -44,14 +44,14 @@ net::awaitable<void> request(net::thread_pool& pool, ledger& book) {
 }  // namespace
 
 TEST_SUITE("launches under Asio") {
-    TEST_CASE("coroutines and handlers on several threads make their own launches") {
+    TEST_CASE("the launches of coroutines and handlers on several threads belong to them") {
         ledger book;
         const recorded_devices found = record_devices(
             [&book] {
                 net::io_context io;
                 net::thread_pool pool(2);
                 for (int each = 0; each < 100; ++each)
-                    net::co_spawn(io, request(pool, book), net::detached);
+                    net::co_spawn(io, launching_request(pool, book), net::detached);
                 std::vector<std::thread> threads;
                 for (int each = 0; each < 3; ++each) threads.emplace_back([&io] { io.run(); });
                 for (std::thread& each : threads) each.join();

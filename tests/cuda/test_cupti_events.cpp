@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Events: where each was recorded last, as an await of it says, and what streams wait for. Nothing is guessed.
+// Events: the stream of each event's last record, as an await names it, and the dependencies of
+// streams. Nothing is guessed.
 
 #include <thread>
 #include <vector>
@@ -14,9 +15,9 @@ using trace::device_unknown;
 
 namespace {
 
-constexpr std::uint32_t the_context = 9;  // that of every stream here
+constexpr std::uint32_t the_context = 9;  // the context of every stream here
 
-// Handles of events. Nothing looks at what they point to.
+// Handles of events. The memory behind them is never read.
 char handles[4];
 const void* const event = &handles[0];
 const void* const other = &handles[1];
@@ -28,7 +29,7 @@ recorded_wait await_event(const void* awaited) {
     return found.waits[0];
 }
 
-// What an await of `event` says after `calls`.
+// The record of an await of `event` after `calls`.
 template <class Calls>
 recorded_wait await_after(const Calls& calls) {
     const recorded_devices found = record_devices([&] {
@@ -49,7 +50,7 @@ bool is_unknown(const recorded_wait& wait) {
 }  // namespace
 
 TEST_SUITE("events of CUDA") {
-    TEST_CASE("an await says in which stream its event was recorded, and by which call") {
+    TEST_CASE("an await names the stream in which its event was recorded, and the call") {
         std::uint32_t number = 0;
         const recorded_wait wait =
             await_after([&] { number = fake::call_event_record(event, 33); });
@@ -58,8 +59,7 @@ TEST_SUITE("events of CUDA") {
         CHECK(wait.number == number);
     }
 
-    TEST_CASE(
-        "the driver's functions count as the runtime's do, and default streams have numbers") {
+    TEST_CASE("the driver's functions count like the runtime's, and default streams have numbers") {
         CHECK(await_after([] {
                   fake::call_event_record(event, 5, fake::through::driver);
               }).stream == 5);
@@ -69,7 +69,7 @@ TEST_SUITE("events of CUDA") {
             CHECK(await_after([by] { fake::call_event_record(event, 0, by); }).stream == 2);
     }
 
-    TEST_CASE("an event that is recorded again is where it was recorded last") {
+    TEST_CASE("an await of an event that is recorded again names the last record") {
         std::uint32_t number = 0;
         const recorded_wait wait = await_after([&] {
             fake::call_event_record(event, 33);
@@ -80,15 +80,15 @@ TEST_SUITE("events of CUDA") {
         CHECK(wait.number == number);
     }
 
-    TEST_CASE("an event that nobody saw being recorded is unknown") {
+    TEST_CASE("an event that was not seen being recorded is unknown") {
         CHECK(is_unknown(await_after([] {})));
-        // In an earlier session, and while there was none:
+        // Recorded in an earlier session, and without a session:
         record_devices([] { fake::call_event_record(event, 33); });
         fake::call_event_record(event, 34);
         CHECK(is_unknown(await_event(event)));
     }
 
-    TEST_CASE("a record that fails changes nothing") {
+    TEST_CASE("a record call that fails changes nothing") {
         const recorded_wait wait = await_after([] {
             fake::call_event_record(event, 33);
             fake::fail_next_event_call();
@@ -97,7 +97,7 @@ TEST_SUITE("events of CUDA") {
         CHECK(wait.stream == 33);
     }
 
-    TEST_CASE("a handle that comes back after its event was destroyed is another event's") {
+    TEST_CASE("a handle that is reused after its event was destroyed is another event") {
         for (const fake::through by : {fake::through::runtime, fake::through::driver})
             CHECK(is_unknown(await_after([by] {
                 fake::call_event_record(event, 33);
@@ -105,7 +105,8 @@ TEST_SUITE("events of CUDA") {
             })));
     }
 
-    TEST_CASE("what a graph records, whenever it is launched, is unknown from then on") {
+    TEST_CASE(
+        "an event that a graph records is unknown from then on, whenever the graph is launched") {
         CHECK(is_unknown(await_after([] {
             fake::call_event_record(event, 33);
             fake::add_to_graph(event);
@@ -118,7 +119,7 @@ TEST_SUITE("events of CUDA") {
               }).stream == 35);
     }
 
-    TEST_CASE("what a graph records is unknown also where CUPTI keeps its own clock") {
+    TEST_CASE("an event that a graph records is unknown also if CUPTI keeps its own clock") {
         fake::refuse_clock(CUPTI_ERROR_NOT_SUPPORTED);
         const auto graph = [](fake::through by) {
             return await_after([by] {
@@ -133,7 +134,7 @@ TEST_SUITE("events of CUDA") {
         fake::refuse_clock(CUPTI_SUCCESS);
     }
 
-    TEST_CASE("in a stream that is being captured nothing is recorded yet") {
+    TEST_CASE("a record call in a captured stream records nothing yet") {
         CHECK(is_unknown(await_after([] {
             fake::call_event_record(event, 33);
             fake::capture(34, true);
@@ -147,7 +148,7 @@ TEST_SUITE("events of CUDA") {
                   fake::capture(34, false);
                   fake::call_event_record(event, 34);
               }).stream == 34);
-        // One that a graph will record is none of ours even afterwards.
+        // An event that a graph will record stays unknown afterwards, too.
         CHECK(is_unknown(await_after([] {
             fake::capture(34, true);
             fake::call_event_record(event, 34, fake::through::runtime, true);
@@ -156,14 +157,14 @@ TEST_SUITE("events of CUDA") {
         })));
     }
 
-    TEST_CASE("an event that is recorded again while it is awaited was waited for in both places") {
+    TEST_CASE("an event that is recorded again during its await was waited for in both streams") {
         const recorded_devices found = record_devices([] {
             fake::call_event_record(event, 33);
             detail::noted_event_wait wait = detail::note_event_wait(event, 77);
             detail::look_at_event(wait, event);
             const std::uint32_t number = fake::call_event_record(event, 34);
             detail::look_at_event(wait, event);
-            fake::call_event_record(event, 35);  // after the look that found it done
+            fake::call_event_record(event, 35);  // after the query that found it done
             detail::note_event_told(wait, 77);
             CHECK(wait.latest.correlation == number);
         });
@@ -181,7 +182,7 @@ TEST_SUITE("events of CUDA") {
         CHECK(once.waits.size() == 1);
     }
 
-    TEST_CASE("what an await of an earlier session finds out is not told to a later one") {
+    TEST_CASE("the findings of an await from an earlier session do not enter a later one") {
         detail::noted_event_wait wait;
         record_devices([&] {
             fake::call_event_record(event, 33);
@@ -197,7 +198,7 @@ TEST_SUITE("events of CUDA") {
         CHECK(later.waits.empty());
     }
 
-    TEST_CASE("a stream that waits for an event depends on the stream where that was recorded") {
+    TEST_CASE("a stream that waits for an event depends on the stream of the event's record") {
         std::uint32_t recorded = 0;
         std::uint32_t waits = 0;
         for (const fake::through by : {fake::through::runtime, fake::through::driver}) {
@@ -218,8 +219,7 @@ TEST_SUITE("events of CUDA") {
         }
     }
 
-    TEST_CASE(
-        "a stream that waits for its own event, or by a call that fails, depends on nothing") {
+    TEST_CASE("a stream that waits for its own event, or by a call that fails, has no dependency") {
         const recorded_devices found = record_devices([] {
             fake::call_event_record(event, 33);
             fake::call_stream_wait(33, event);
@@ -229,7 +229,7 @@ TEST_SUITE("events of CUDA") {
         CHECK(found.of(device_activity::dependency).empty());
     }
 
-    TEST_CASE("a stream that waits for an unknown event depends on what is not known") {
+    TEST_CASE("a stream that waits for an unknown event has an unknown dependency") {
         const recorded_devices found = record_devices([] { fake::call_stream_wait(34, event); });
         const auto all = found.of(device_activity::dependency);
         REQUIRE(all.size() == 1);
@@ -237,7 +237,7 @@ TEST_SUITE("events of CUDA") {
         CHECK(all[0].body.awaited_correlation == 0);
     }
 
-    TEST_CASE("where CUPTI does not call back events are unknown, and the session says so") {
+    TEST_CASE("if CUPTI makes no callbacks, events are unknown, and the session says so") {
         fake::refuse_callbacks(CUPTI_ERROR_NOT_SUPPORTED);
         const recorded_devices found = record_devices([] {
             fake::call_event_record(event, 33);
@@ -252,7 +252,7 @@ TEST_SUITE("events of CUDA") {
         CHECK(is_unknown(found.waits[0]));
     }
 
-    TEST_CASE("without devices an await of an event writes nothing") {
+    TEST_CASE("without devices an await of an event records nothing") {
         profile session;
         detail::noted_event_wait wait = detail::note_event_wait(event, 77);
         detail::look_at_event(wait, event);
@@ -261,7 +261,7 @@ TEST_SUITE("events of CUDA") {
         CHECK(decode(session.stop()).waits.empty());
     }
 
-    TEST_CASE("threads record, wait for and destroy events of their own at the same time") {
+    TEST_CASE("threads may record, wait for and destroy their own events at the same time") {
         constexpr int rounds = 500;
         const recorded_devices found = record_devices(
             [] {

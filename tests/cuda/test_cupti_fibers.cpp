@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Launches by fibers, of which several threads share the work.
+// Launches by fibers on several threads that share the work.
 
 #include <coroscope/integration/boost_fiber.hpp>
 
@@ -47,7 +47,8 @@ TEST_CASE("launches by fibers under ThreadSanitizer" * doctest::skip(!thread_san
 }
 
 TEST_SUITE("launches by fibers" * doctest::skip(thread_sanitized)) {
-    TEST_CASE("fibers that change threads make their own launches, also under a context put on") {
+    TEST_CASE(
+        "the launches of fibers that change threads belong to their tasks, also under a context") {
         ledger book;
         const recorded_devices found = record_devices(
             [&book] {

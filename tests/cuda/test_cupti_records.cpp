@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What CUPTI tells becomes what the trace tells.
+// The records of CUPTI in the trace.
 
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ Record timed(CUpti_ActivityKind kind) {
 }  // namespace
 
 TEST_SUITE("records of CUPTI") {
-    TEST_CASE("nanoseconds go to ticks and back without loss, for a century") {
+    TEST_CASE("nanoseconds are converted to ticks and back without loss, for a century") {
         const cuda::clock_line line =
             cuda::clock_line::through({1'000, 5'000, 70'000}, {13'345'678, 5'005'000, 5'070'000});
         for (std::uint64_t ns = 1; ns < 3'000'000'000'000'000'000; ns = ns * 3 / 2 + 1)
@@ -46,7 +46,7 @@ TEST_SUITE("records of CUPTI") {
         CHECK(line.ticks_at(0) == 0);
     }
 
-    TEST_CASE("a launch is a call of the thread that made it, and a kernel with its number") {
+    TEST_CASE("a launch makes a call of its thread, and a kernel with the same number") {
         std::uint32_t number = 0;
         const recorded_devices found = record_devices([&] {
             number = fake::call_launch(
@@ -75,7 +75,7 @@ TEST_SUITE("records of CUPTI") {
     }
 
     TEST_CASE(
-        "activities stand on the session's clock: between what the thread did before and behind") {
+        "activities are on the session's clock: between the thread's steps before and after them") {
         std::uint64_t before = 0;
         std::uint64_t behind = 0;
         const recorded_devices found = record_devices([&] {
@@ -90,7 +90,7 @@ TEST_SUITE("records of CUPTI") {
         CHECK(calls[0].body.end_ticks <= behind + slack);
     }
 
-    TEST_CASE("a kernel tells when it came to the device's queue") {
+    TEST_CASE("a kernel has the time at which it came to the device's queue") {
         const recorded_devices found = record_devices([] {
             const std::uint64_t queued = moment();
             fake::call_launch(
@@ -103,8 +103,7 @@ TEST_SUITE("records of CUPTI") {
         CHECK(waited == doctest::Approx(4 * ran).epsilon(0.01));
     }
 
-    TEST_CASE("where CUPTI refuses to tell when kernels were queued, that is unknown, and the "
-              "status says so") {
+    TEST_CASE("if CUPTI refuses the times of queueing, they are unknown, and the status says so") {
         fake::refuse_queue_times(CUPTI_ERROR_NOT_SUPPORTED);
         const recorded_devices found = record_devices([] {
             const std::uint64_t queued = moment();
@@ -118,7 +117,8 @@ TEST_SUITE("records of CUPTI") {
         CHECK(found.message().starts_with("CUPTI does not record when kernels were queued ("));
     }
 
-    TEST_CASE("copies, sets, memory, synchronisation and overhead tell what they are about") {
+    TEST_CASE(
+        "copies, sets, memory, synchronisation and overhead have their sizes, kinds and places") {
         const recorded_devices found = record_devices([&] {
             auto context = CUpti_ActivityContext3{};
             context.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
@@ -161,7 +161,7 @@ TEST_SUITE("records of CUPTI") {
             fake::append(memory);
             memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
             fake::append(memory);
-            memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;  // the host's
+            memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;  // on the host
             fake::append(memory);
         });
         REQUIRE(found.activities.size() == 7);
@@ -185,7 +185,7 @@ TEST_SUITE("records of CUPTI") {
         CHECK(all[6].body.bytes == 256);
     }
 
-    TEST_CASE("a device's name stands in every session's trace, though CUPTI tells it once") {
+    TEST_CASE("a device's name is in every session's trace, although CUPTI sends it once") {
         auto device = CUpti_ActivityDevice5{};
         device.kind = CUPTI_ACTIVITY_KIND_DEVICE;
         device.id = 2;
@@ -194,6 +194,32 @@ TEST_SUITE("records of CUPTI") {
         CHECK(record_devices([&] { fake::append(device); }).device_names.at(2) == name);
         const recorded_devices later = record_devices([] { fake::call_launch({}); });
         CHECK(later.device_names.at(2) == name);
+    }
+
+    TEST_CASE("in a session that begins after CUDA, the driver names a device without a name from "
+              "CUPTI") {
+        auto named = CUpti_ActivityDevice5{};
+        named.kind = CUPTI_ACTIVITY_KIND_DEVICE;
+        named.id = 0;
+        named.name = "CUPTI's name";
+        fake::set_driver_devices(2);
+        const recorded_devices first = record_devices([&] {
+            fake::append(named);
+            fake::call_launch({.device = 1});
+        });
+        fake::set_driver_devices(0);
+        CHECK(first.device_names.at(0) == "CUPTI's name");
+        CHECK(first.device_names.at(1) == "Device 1");
+    }
+
+    TEST_CASE("the driver names a device when the session ends, if CUDA began in it") {
+        const recorded_devices first = record_devices([] {
+            fake::call_launch({.device = 3});
+            fake::deliver();
+            fake::set_driver_devices(4);
+        });
+        fake::set_driver_devices(0);
+        CHECK(first.device_names.at(3) == "Device 3");
     }
 
     TEST_CASE("a stream has the name that the program gave it, in later sessions, too") {
@@ -222,8 +248,8 @@ TEST_SUITE("records of CUPTI") {
         CHECK(later.stream_names == wanted);
     }
 
-    TEST_CASE(
-        "what ended before the session began is left out, and what was under way then is not") {
+    TEST_CASE("an activity that ended before the session is left out, and one that was under way "
+              "is not") {
         const std::uint64_t long_ago = moment();
         const recorded_devices found = record_devices([&] {
             fake::call_launch(
@@ -237,7 +263,7 @@ TEST_SUITE("records of CUPTI") {
         CHECK(found.header.lost_device_records == 0);
     }
 
-    TEST_CASE("kernels of many streams come in any order, and keep their times") {
+    TEST_CASE("kernels of many streams may come in any order, and keep their times") {
         const recorded_devices found = record_devices([] {
             const std::uint64_t base = moment();
             for (std::uint32_t at = 0; at < 100; ++at) {
@@ -258,7 +284,8 @@ TEST_SUITE("records of CUPTI") {
         }
     }
 
-    TEST_CASE("a name of 5,000 characters is cut and counted, one that cannot be demangled stays") {
+    TEST_CASE("a name of 5,000 characters is cut and counted, and a name that cannot be demangled "
+              "is kept") {
         const std::string longest(5000, 'k');
         const recorded_devices found = record_devices([&] {
             fake::call_launch({.kernel = longest.c_str()});
@@ -296,7 +323,7 @@ TEST_SUITE("records of CUPTI") {
         CHECK(wrong == 0);
     }
 
-    TEST_CASE("without our clock in CUPTI its own is read beside it") {
+    TEST_CASE("if CUPTI does not use our clock, its own clock is read beside ours") {
         fake::refuse_clock(CUPTI_ERROR_NOT_SUPPORTED);
         fake::refuse_callbacks(CUPTI_ERROR_NOT_SUPPORTED);
         std::uint64_t before = 0;
@@ -310,14 +337,13 @@ TEST_SUITE("records of CUPTI") {
         fake::refuse_callbacks(CUPTI_SUCCESS);
         const auto calls = found.of(device_activity::runtime_call);
         REQUIRE(calls.size() == 1);
-        const std::uint64_t slack =
-            3'000'000;  // a millisecond: the clocks differ in what they count
+        const std::uint64_t slack = 3'000'000;  // a millisecond: the clocks do not count the same
         CHECK(calls[0].start_ticks + slack >= before);
         CHECK(calls[0].body.end_ticks <= behind + slack);
     }
 
-    TEST_CASE(
-        "without our clock in CUPTI each call begins where its thread was, however clocks drift") {
+    TEST_CASE("if CUPTI does not use our clock, each call begins at its thread's time, although "
+              "clocks drift") {
         fake::refuse_clock(CUPTI_ERROR_NOT_SUPPORTED);
         std::vector<std::uint64_t> moments;
         const recorded_devices found = record_devices([&] {
@@ -342,7 +368,7 @@ TEST_SUITE("records of CUPTI") {
         CHECK(found.of(device_activity::driver_call).size() == 4);
     }
 
-    TEST_CASE("an await's stream is named as CUPTI names it, the default stream too") {
+    TEST_CASE("an await's stream has CUPTI's number, and so has the default stream") {
         const recorded_devices found = record_devices([&] {
             detail::note_stream_wait(reinterpret_cast<void*>(0x21), 77);
             detail::note_stream_wait(nullptr, 78);

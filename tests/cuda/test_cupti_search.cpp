@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which CUPTI is opened, of several: by a session, and by examples/cuda_pipeline, which has to find the same.
+// The choice between several CUPTIs, by a session and by examples/cuda_pipeline, which must find
+// the same one.
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
-#include "../runtime/program_runs.hpp"
+#include "../runtime/support/program_runs.hpp"
 #include "../support/skip.hpp"
 
 using namespace coroscope::test;
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Folders of toolkits, in which the tests' own CUPTI stands for the real one.
+/// Folders of toolkits with the fake CUPTI in place of the real one.
 class planted {
 public:
     planted() { name("loader/libcupti.so.13"), name("loader/libcupti.so.12"); }
@@ -28,7 +29,8 @@ public:
         fs::remove(name(library));
         fs::create_symlink(FAKE_CUPTI, path(library));
     }
-    /// The loader finds CUPTI in that folder first. Where nothing was added there, what it finds cannot be opened.
+    /// An environment in which the loader searches the folder "loader" first. Without an added
+    /// library, the files there cannot be opened.
     variables environment(const std::string& home, const std::string& cuda_path) const {
         return {{"LD_LIBRARY_PATH", path("loader")},
                 {"COROSCOPE_CUPTI", ""},
@@ -37,7 +39,7 @@ public:
     }
 
 private:
-    /// An empty file.
+    /// Makes an empty file. Returns its path.
     std::string name(const std::string& library) const {
         fs::create_directories(fs::path(path(library)).parent_path());
         std::ofstream(path(library)).flush();
@@ -53,7 +55,7 @@ std::string last_line(const std::string& text) {
     return last;
 }
 
-/// The path of the one that a session opens.
+/// The path of the CUPTI that a session opens.
 std::string opened(const variables& environment) {
     const program_end session = run_program({}, environment);
     CHECK_MESSAGE(session.exit_code() == 0, session.output);
@@ -66,7 +68,7 @@ std::string opened(const variables& environment) {
 }  // namespace
 
 TEST_SUITE("which CUPTI") {
-    TEST_CASE("the one that COROSCOPE_CUPTI names goes before all others") {
+    TEST_CASE("the CUPTI that COROSCOPE_CUPTI names comes before all others") {
         planted some;
         for (const char* each :
              {"named.cupti.so", "loader/libcupti.so.13", "home/lib64/libcupti.so.13"})
@@ -76,7 +78,7 @@ TEST_SUITE("which CUPTI") {
         CHECK(opened(environment) == some.path("named.cupti.so"));
     }
 
-    TEST_CASE("the loader's own goes before the toolkits', 13 before 12") {
+    TEST_CASE("the loader's CUPTI comes before those of toolkits, and 13 before 12") {
         planted some;
         for (const char* each : {"loader/libcupti.so.12", "home/lib64/libcupti.so.13"})
             some.add(each);
@@ -85,7 +87,7 @@ TEST_SUITE("which CUPTI") {
         CHECK(opened(some.environment("home", "")) == some.path("loader/libcupti.so.13"));
     }
 
-    TEST_CASE("CUDA_HOME goes before CUDA_PATH, and a folder without CUPTI is passed over") {
+    TEST_CASE("CUDA_HOME comes before CUDA_PATH, and a folder without CUPTI is skipped") {
         planted some;
         for (const char* each : {"home/lib64/libcupti.so.12", "path/lib64/libcupti.so.13"})
             some.add(each);
@@ -94,7 +96,7 @@ TEST_SUITE("which CUPTI") {
         CHECK(opened(some.environment("", "path")) == some.path("path/lib64/libcupti.so.13"));
     }
 
-    TEST_CASE("in a toolkit it is in lib64 or, next, in extras/CUPTI/lib64, 13 before 12") {
+    TEST_CASE("in a toolkit, lib64 comes before extras/CUPTI/lib64, and 13 before 12") {
         planted some;
         const auto opens = [&some](const std::string& library) {
             some.add(library);
@@ -106,7 +108,7 @@ TEST_SUITE("which CUPTI") {
         opens("home/lib64/libcupti.so.13");
     }
 
-    TEST_CASE("the toolkit of the build is the last that is looked in") {
+    TEST_CASE("the toolkit of the build comes last") {
         const std::string toolkit = COROSCOPE_CUDA_TOOLKIT;
         if (!fs::exists(toolkit + "/lib64/libcupti.so.13")) {
             COROSCOPE_SKIP("the build's toolkit has no CUPTI 13 in lib64");

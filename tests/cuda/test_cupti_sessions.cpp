@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sessions that record devices: what is lost is counted, what is refused is told, and nothing hangs.
+// Sessions that record devices: losses are counted, refusals are reported, and nothing hangs.
 
 #include <atomic>
 #include <chrono>
@@ -23,7 +23,7 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-// The fake answers as usual again when the case ends.
+// Restores the usual answers of the fake CUPTI at the end of the test.
 struct refusal {
     ~refusal() {
         fake::refuse_subscribers(CUPTI_SUCCESS);
@@ -39,7 +39,7 @@ struct refused_session {
     recorded_devices found;
 };
 
-// A session that asks for devices, does not get them, and records a scope all the same.
+// A session that asks for devices, does not get them, and still records a scope.
 refused_session run_refused() {
     profile session({.use_device = "cuda"});
     {
@@ -60,14 +60,15 @@ void check_refused(const refused_session& refused, const std::string& why) {
     CHECK(refused.found.scopes == std::vector<std::string>{"on the host"});
 }
 
-// ThreadSanitizer lets a child of several threads start none, as a session does.
+// With ThreadSanitizer the child of a process with several threads may start no thread, and a
+// session starts one.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool child_may_start_threads = false;
 #else
 constexpr bool child_may_start_threads = true;
 #endif
 
-// In the child: nothing of CUPTI is called, and a session says so.
+// In the child: no function of CUPTI is called, and a session reports that.
 bool behave_as_child() {
     const std::uint64_t before = fake::calls();
     {
@@ -88,7 +89,7 @@ bool behave_as_child() {
     return fake::calls() == before;
 }
 
-// The child's exit code; one that hangs is killed and is a failure.
+// The child's exit code. A child that hangs is killed and is a failure.
 int wait_for(pid_t child) {
     int status = -1;
     for (int tries = 0; tries < 20'000; ++tries) {
@@ -104,7 +105,7 @@ int wait_for(pid_t child) {
 }  // namespace
 
 TEST_SUITE("sessions with devices") {
-    TEST_CASE("a session that did not ask for devices has none, and CUPTI is not called") {
+    TEST_CASE("a session that does not ask for devices has none, and calls no function of CUPTI") {
         const std::uint64_t before = fake::calls();
         profile session;
         const recorded_devices found = decode(session.stop());
@@ -114,12 +115,30 @@ TEST_SUITE("sessions with devices") {
         CHECK(found.message().empty());
     }
 
-    TEST_CASE("CUPTI can be asked for without a session") {
+    TEST_CASE("a CUPTI that keeps full buffers until a flush loses no record") {
+        constexpr int buffers = 33;  // one more than CUPTI has
+        fake::keep_buffers(true);
+        std::uint64_t launches = 0;
+        const recorded_devices found = record_devices([&] {
+            for (int buffer = 0; buffer < buffers; ++buffer) {
+                for (; fake::kept_buffers() == 0; ++launches) fake::call_launch({});
+                for (int tries = 0; fake::kept_buffers() != 0 && tries < 20'000; ++tries)
+                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                if (fake::kept_buffers() != 0) break;
+            }
+        });
+        fake::keep_buffers(false);
+        CHECK(launches > 0);
+        CHECK(found.kernels().size() == launches);
+        CHECK(found.header.lost_device_records == 0);
+    }
+
+    TEST_CASE("the availability of CUPTI can be queried without a session") {
         CHECK(cuda::available());
         CHECK(std::string(cuda::why_unavailable()).empty());
     }
 
-    TEST_CASE("another profiler that has subscribed is told by its name in CUPTI") {
+    TEST_CASE("another subscribed profiler is reported with CUPTI's error") {
         const refusal restored;
         fake::refuse_subscribers(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
         check_refused(run_refused(), "another profiler has subscribed "
@@ -127,7 +146,7 @@ TEST_SUITE("sessions with devices") {
         CHECK_FALSE(fake::is_subscribed());
     }
 
-    TEST_CASE("missing permission is told, and CUPTI is left to others") {
+    TEST_CASE("missing permission is reported, and CUPTI is left to others") {
         const refusal restored;
         fake::refuse_kind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                           CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
@@ -135,13 +154,13 @@ TEST_SUITE("sessions with devices") {
         CHECK_FALSE(fake::is_subscribed());
     }
 
-    TEST_CASE("an error that CUPTI has no text for is still told") {
+    TEST_CASE("an error for which CUPTI has no text is reported, too") {
         const refusal restored;
         fake::refuse_subscribers(static_cast<CUptiResult>(4321));
         check_refused(run_refused(), "cuptiSubscribe answers an error that CUPTI has no text for");
     }
 
-    TEST_CASE("a kind that CUPTI refuses is left out and named, the rest is recorded") {
+    TEST_CASE("a kind that CUPTI refuses is left out and named, and the rest is recorded") {
         const refusal restored;
         fake::refuse_kind(CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ERROR_NOT_SUPPORTED);
         fake::refuse_kind(CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ERROR_NOT_INITIALIZED);
@@ -172,7 +191,7 @@ TEST_SUITE("sessions with devices") {
         CHECK(record_devices([] { fake::call_launch({}); }).kernels().size() == 1);
     }
 
-    TEST_CASE("what CUPTI drops is counted") {
+    TEST_CASE("records that CUPTI drops are counted") {
         const recorded_devices found = record_devices([] {
             fake::call_launch({});
             fake::drop(5);
@@ -184,7 +203,7 @@ TEST_SUITE("sessions with devices") {
         CHECK(record_devices([] {}).header.lost_device_records == 0);
     }
 
-    TEST_CASE("a session that is stopped with work in flight counts it, and does not wait") {
+    TEST_CASE("a session that is stopped with work in flight counts the missing records") {
         const recorded_devices found = record_devices([] {
             fake::call_launch({.kernel = "done"});
             for (int at = 0; at < 3; ++at) fake::call_launch({.unfinished = true});
@@ -194,8 +213,7 @@ TEST_SUITE("sessions with devices") {
         CHECK(found.header.lost_device_records == 3);
     }
 
-    TEST_CASE(
-        "buffers that never come back are counted, and what comes after the stop harms nobody") {
+    TEST_CASE("buffers that never come back are counted, and records after the stop do no harm") {
         const recorded_devices found = record_devices([] {
             fake::call_launch({});
             fake::hold_buffers(true);
@@ -210,7 +228,7 @@ TEST_SUITE("sessions with devices") {
         CHECK(next.header.lost_device_records == 0);
     }
 
-    TEST_CASE("an old buffer that comes into a later session brings it nothing") {
+    TEST_CASE("an old buffer that comes back in a later session adds nothing to it") {
         record_devices([] {
             fake::call_launch({.kernel = "old"});
             fake::hold_buffers(true);
@@ -224,11 +242,11 @@ TEST_SUITE("sessions with devices") {
         CHECK(next.kernels()[0].name == "new");
     }
 
-    TEST_CASE("when all buffers are out CUPTI is given none, and its drops are counted") {
+    TEST_CASE("if all buffers are out, CUPTI gets none, and its drops are counted") {
         const recorded_devices found = record_devices([] {
             fake::call_launch({});
             fake::hold_buffers(true);
-            // A buffer of 1 MiB holds some 3,000 launches, and there are 32.
+            // A buffer of 1 MiB holds some 3,000 launches, and there are 32 buffers.
             for (int at = 0; at < 200'000; ++at) fake::call_launch({});
         });
         fake::hold_buffers(false);
@@ -237,7 +255,7 @@ TEST_SUITE("sessions with devices") {
         CHECK(contains(found.message(), "32 buffers did not come back"));
     }
 
-    TEST_CASE("a context that is destroyed in the session leaves what it did") {
+    TEST_CASE("a context that is destroyed during the session leaves its records") {
         const recorded_devices found = record_devices([] {
             fake::call_launch({.context = 4});
             fake::destroy_context();
@@ -248,7 +266,7 @@ TEST_SUITE("sessions with devices") {
         CHECK(found.header.lost_device_records == 0);
     }
 
-    TEST_CASE("a full trace drops device records and counts them, as it does others") {
+    TEST_CASE("a full trace drops device records and counts them, like other records") {
         const recorded_devices found = record_devices(
             [] {
                 for (int at = 0; at < 60'000; ++at) fake::call_launch({});
@@ -259,8 +277,8 @@ TEST_SUITE("sessions with devices") {
         CHECK(found.activities.size() + found.dropped_records == 120'000);
     }
 
-    TEST_CASE(
-        "a child after fork records no devices and calls nothing of CUPTI, the parent goes on") {
+    TEST_CASE("a child after fork records no devices and calls no function of CUPTI, and the "
+              "parent goes on") {
         const recorded_devices found = record_devices([] {
             fake::call_launch({.kernel = "parent"});
             const pid_t child = ::fork();
@@ -273,7 +291,7 @@ TEST_SUITE("sessions with devices") {
         CHECK(found.header.lost_device_records == 0);
     }
 
-    TEST_CASE("sessions come and go while threads launch") {
+    TEST_CASE("sessions start and stop while threads launch") {
         std::atomic<bool> ends{false};
         std::thread busy([&ends] {
             while (!ends) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A launch belongs to the task that is current on its thread, whatever hops there were.
+// A launch belongs to the current task of its thread, after any hops.
 
 #include <atomic>
 #include <thread>
@@ -15,7 +15,7 @@ using trace::device_activity;
 
 namespace {
 
-/// Suspends; goes on in the pool. `in_suspend` is called by await_suspend.
+/// Suspends, and continues in the pool. await_suspend calls `in_suspend`.
 template <class InSuspend>
 struct hop_to {
     thread_executor& pool;
@@ -49,7 +49,7 @@ task<> hopping_request(thread_executor& pool, ledger& book, int hops) {
 }  // namespace
 
 TEST_SUITE("tasks of launches") {
-    TEST_CASE("100,000 launches of tasks that hop threads: none is another task's") {
+    TEST_CASE("each of 100,000 launches belongs to its task, although tasks hop between threads") {
         constexpr int requests = 250;
         constexpr int hops = 100;
         ledger book;
@@ -80,7 +80,8 @@ TEST_SUITE("tasks of launches") {
         CHECK(fake::current_id() == 0);
     }
 
-    TEST_CASE("jobs, contexts that are put on by hand, and threads that nobody knows have theirs") {
+    TEST_CASE("launches in jobs, under contexts that are set by hand, and on unknown threads have "
+              "the right task") {
         ledger book;
         const recorded_devices found = record_devices(
             [&book] {
@@ -104,7 +105,7 @@ TEST_SUITE("tasks of launches") {
         CHECK(found.kernels().back().body.task != 0);
     }
 
-    TEST_CASE("a session of one thread follows its tasks, and forgets them where they are not") {
+    TEST_CASE("a session of one thread follows its tasks, and leaves no id on other threads") {
         ledger book;
         const recorded_devices found = record_devices([&book] {
             thread_executor pool(1);
@@ -120,7 +121,7 @@ TEST_SUITE("tasks of launches") {
         CHECK(book.wrong(found) == 0);
     }
 
-    TEST_CASE("a call of the driver inside one of the runtime is the same task's") {
+    TEST_CASE("a call of the driver inside a call of the runtime belongs to the same task") {
         ledger book;
         const recorded_devices found = record_devices([&book] {
             const context_guard guard(context(99, current_context().session, 0));
@@ -131,13 +132,13 @@ TEST_SUITE("tasks of launches") {
         CHECK(book.wrong(found) == 0);
     }
 
-    TEST_CASE("a number that is used again does not bring an old task back") {
+    TEST_CASE("a reused correlation number does not bring an earlier task back") {
         const recorded_devices found = record_devices([] {
             {
                 const context_guard guard(context(7, current_context().session, 0));
                 fake::call_launch({.correlation = 500});
             }
-            fake::call_launch({.correlation = 500});  // of no task
+            fake::call_launch({.correlation = 500});  // in no task
             const context_guard guard(context(8, current_context().session, 0));
             fake::call_launch({.correlation = 500});
         });
@@ -148,7 +149,7 @@ TEST_SUITE("tasks of launches") {
         CHECK(kernels[2].body.task == 8);
     }
 
-    TEST_CASE("a late kernel is not given to the task that uses its number now") {
+    TEST_CASE("a late kernel does not belong to the task that now uses its number") {
         const recorded_devices found = record_devices([] {
             const std::uint64_t early = fake::now_ns();
             {
@@ -168,7 +169,7 @@ TEST_SUITE("tasks of launches") {
         CHECK(found.kernels()[2].body.task == 0);
     }
 
-    TEST_CASE("what an earlier session left on a thread is nobody's in the next") {
+    TEST_CASE("a context from an earlier session on a thread belongs to no task of the next one") {
         std::atomic<int> step{0};
         const auto wait_for = [&step](int value) {
             while (step != value) std::this_thread::yield();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Collection that is switched off and on again: which activities are in the trace, and whose they are.
+// Collection that is switched off and on again: the activities in the trace, and their tasks.
 
 #include <atomic>
 #include <thread>
@@ -12,7 +12,7 @@ using namespace coroscope::test;
 
 namespace {
 
-// What another thread does, in turn with the test's own.
+// Lets the test's thread and another thread take turns.
 class turns {
 public:
     void wait(int turn) const {
@@ -50,7 +50,8 @@ std::uint64_t task_of(const recorded_devices& found, const char* kernel) {
     return 0;
 }
 
-// Launches while collection is on, and switches it off; the buffer may come back from then on.
+// Launches while collection is on, and switches collection off. The buffer may come back
+// afterwards.
 void launch_and_deliver_later(profile& session) {
     fake::hold_buffers(true);
     fake::call_launch({.kernel = "first"});
@@ -61,7 +62,7 @@ void launch_and_deliver_later(profile& session) {
 }  // namespace
 
 TEST_SUITE("switched collection") {
-    TEST_CASE("a session that collects nothing for a while has no activities of that while") {
+    TEST_CASE("a session has no activities from the time while its collection is off") {
         const recorded_devices found = [] {
             profile session({.use_device = "cuda"});
             fake::call_launch({.kernel = "first"});
@@ -78,7 +79,7 @@ TEST_SUITE("switched collection") {
         CHECK(found.header.lost_device_records == 0);
     }
 
-    TEST_CASE("what is launched while it is off is left out, whenever it is delivered") {
+    TEST_CASE("a launch while collection is off is left out, whenever it is delivered") {
         const recorded_devices found = [] {
             profile session({.use_device = "cuda"});
             session.toggle_collection(false);
@@ -92,8 +93,8 @@ TEST_SUITE("switched collection") {
         CHECK(found.header.lost_device_records == 0);
     }
 
-    TEST_CASE("what is launched before and delivered while it is off is in the trace once it is on "
-              "again") {
+    TEST_CASE("a launch from before collection is off that is delivered meanwhile is in the trace "
+              "after collection is on again") {
         const recorded_devices found = [] {
             profile session({.use_device = "cuda"});
             launch_and_deliver_later(session);
@@ -106,7 +107,8 @@ TEST_SUITE("switched collection") {
         CHECK(found.header.lost_device_records == 0);
     }
 
-    TEST_CASE("a session that ends while it is off counts what was delivered too late as lost") {
+    TEST_CASE("a session that ends while collection is off counts records that are delivered too "
+              "late as lost") {
         const recorded_devices found = [] {
             profile session({.use_device = "cuda"});
             launch_and_deliver_later(session);
@@ -114,11 +116,12 @@ TEST_SUITE("switched collection") {
             return decode(session.stop());
         }();
         CHECK(found.kernels().empty());
-        CHECK(found.header.lost_device_records == 2);  // the call and the kernel, of the first
+        CHECK(found.header.lost_device_records ==
+              2);  // the call and the kernel of the first launch
     }
 
-    TEST_CASE("a thread that changed tasks while it was off gives no launch to the task that it "
-              "had before") {
+    TEST_CASE("a thread that changed tasks while collection was off gives no launch to its earlier "
+              "task") {
         turns order;
         std::uint64_t first = 0, second = 0;
         profile session({.all_threads = true, .use_device = "cuda"});
@@ -144,8 +147,7 @@ TEST_SUITE("switched collection") {
         CHECK(task_of(found, "after") == second);
     }
 
-    TEST_CASE(
-        "a task that runs on through a switch launches for nobody until its thread changes tasks") {
+    TEST_CASE("a task that runs through a switch has no launches until its thread changes tasks") {
         turns order;
         std::uint64_t self = 0;
         profile session({.all_threads = true, .use_device = "cuda"});
@@ -160,7 +162,7 @@ TEST_SUITE("switched collection") {
         CHECK(task_of(found, "after") == 0);
     }
 
-    TEST_CASE("a task that switches collection on goes on launching for itself") {
+    TEST_CASE("the launches of a task that switches collection on belong to it afterwards") {
         std::uint64_t self = 0;
         const recorded_devices found = [&self] {
             profile session({.use_device = "cuda"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// From the program to the analysis: what awaits of events waited for, and what the device did for ranges.
+// From the program to the analysis: the work that awaits of events waited for, and the device's
+// work for ranges.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -22,14 +23,14 @@ namespace fake = coroscope::test::fake_cupti;
 
 namespace {
 
-constexpr std::uint32_t the_context = 9;  // that of every stream here
+constexpr std::uint32_t the_context = 9;  // the context of every stream here
 
-// As the tests' CUPTI numbers it.
+// The number of the stream in the fake CUPTI.
 std::uint32_t number_of(fake_stream& stream) {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream.handle()));
 }
 
-/// The program's call; when the device runs it, run_kernel() tells.
+/// Makes the program's call. run_kernel() makes the record of the kernel.
 std::uint32_t launch(fake_stream& stream) {
     stream.work();
     return fake::call_launch({.without_kernel = true});
@@ -57,7 +58,7 @@ void record(fake_event& event, fake_stream& stream) {
     fake::call_event_record(event.handle(), number_of(stream));
 }
 
-/// Until the waking thread has looked again, which it does while somebody waits.
+/// Waits until the waking thread has queried again, which it does while a coroutine waits.
 void wait_for_looks() {
     const int before = fake_cuda_counts().queries;
     while (fake_cuda_counts().queries < before + 3) std::this_thread::yield();
@@ -69,7 +70,7 @@ std::string name_at(const analysis::trace& loaded, std::uint32_t position) {
     return loaded.strings[loaded.device_activities[loaded.stream_order[position]].name];
 }
 
-/// What the suspensions of that task waited for, stream by stream.
+/// The work that the suspensions of that task waited for, in all streams.
 texts awaited_by(const recorded& found, const std::string& task) {
     texts names;
     for (const analysis::device_wait& wait : found.trace.device_waits) {
@@ -94,8 +95,8 @@ task<> polls_event(fake_event& event, thread_executor& pool) {
 }  // namespace
 
 TEST_SUITE("explained by devices") {
-    TEST_CASE(
-        "an await of an event waited for what was launched before its record, and nothing after") {
+    TEST_CASE("an await of an event waited for launches before the event's record, and for none "
+              "after it") {
         fake_stream stream;
         fake_event event;
         recording session(with_devices);
@@ -117,8 +118,7 @@ TEST_SUITE("explained by devices") {
         CHECK(found.trace.health.warnings.empty());
     }
 
-    TEST_CASE(
-        "the work of another stream counts, where the event's stream was made to wait for it") {
+    TEST_CASE("the work of another stream counts if the event's stream waits for it") {
         fake_stream uploads, kernels;
         fake_event uploaded, event;
         recording session(with_devices);
@@ -143,7 +143,7 @@ TEST_SUITE("explained by devices") {
         CHECK(awaited_by(found, "awaits_event") == texts{"compute", "upload"});
     }
 
-    TEST_CASE("an event that is recorded again while it is awaited was waited for in both places") {
+    TEST_CASE("an event that is recorded again during its await was waited for in both streams") {
         fake_stream first, second;
         fake_event event;
         recording session(with_devices);
@@ -167,7 +167,7 @@ TEST_SUITE("explained by devices") {
         CHECK(awaited_by(session.stop(), "awaits_event") == texts{"one", "two"});
     }
 
-    TEST_CASE("polling an event is explained likewise") {
+    TEST_CASE("polling an event is explained in the same way") {
         fake_stream stream, other;
         fake_event event;
         recording session(with_devices);
@@ -212,8 +212,8 @@ TEST_SUITE("explained by devices") {
         CHECK(analysis::device_coverage(found.trace).of(wait.await).unknown == 1);
     }
 
-    TEST_CASE(
-        "a session may stop while an event is awaited: what ran is there, and the await goes on") {
+    TEST_CASE("a session may stop during the await of an event: finished work is in it, and the "
+              "await goes on") {
         fake_stream stream;
         fake_event event;
         recording session(with_devices);
@@ -231,7 +231,7 @@ TEST_SUITE("explained by devices") {
         CHECK(awaited_by(found, "awaits_event") == texts{"ran"});
     }
 
-    TEST_CASE("a range that ends with a stream has what it launched there, and when that ran") {
+    TEST_CASE("a range that ends with a stream has its own launches there, and their times") {
         fake_stream stream, elsewhere;
         recording session(with_devices);
         const std::uint32_t before = launch(stream);
@@ -266,7 +266,7 @@ TEST_SUITE("explained by devices") {
         CHECK(share.queued_ns.has_value());
     }
 
-    TEST_CASE("a range on an idle stream, and a record_function, have theirs, too") {
+    TEST_CASE("a range on an idle stream, and a record_function, have their launches, too") {
         fake_stream stream;
         recording session(with_devices);
         const std::uint32_t done = launch(stream);
@@ -293,7 +293,7 @@ TEST_SUITE("explained by devices") {
         }
     }
 
-    TEST_CASE("without devices a range on a stream says nothing of it") {
+    TEST_CASE("without devices a range on a stream has no device records") {
         fake_stream stream;
         stream.work();
         recording session;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// From the program to the analysis: which scope and which task a kernel belongs to.
+// From the program to the analysis: the scope and the task of a kernel.
 
 #include <map>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 
 void launch(const char* kernel) { fake::call_launch({.kernel = kernel}); }
 
-task<> request(thread_executor& pool) {
+task<> launching_request(thread_executor& pool) {
     COROSCOPE("request");
     launch("before the hop");
     co_await pool.hop();
@@ -35,7 +35,7 @@ task<> request(thread_executor& pool) {
 
 using names = std::map<std::string, std::string>;
 
-/// By kernel.
+/// The scope of each kernel, by the kernel's name.
 names scopes_of(const analysis::trace& loaded) {
     names found;
     for (const analysis::device_activity& each : loaded.device_activities) {
@@ -53,7 +53,7 @@ TEST_SUITE("scopes of launches") {
         "a kernel belongs to the innermost scope and the task that launched it, also after hops") {
         recording session({.all_threads = true, .use_device = "cuda"});
         thread_executor pool(2);
-        sync_wait(request(pool));
+        sync_wait(launching_request(pool));
         pool.join();
         {
             COROSCOPE("outside of tasks");
@@ -72,7 +72,8 @@ TEST_SUITE("scopes of launches") {
             if (each.what != trace::device_activity::kernel) continue;
             const std::string& name = found.trace.strings[each.name];
             const bool outside = name == "outside" || name == "no scope";
-            CHECK_MESSAGE(each.task == (outside ? analysis::none : found.task_index("request")),
+            CHECK_MESSAGE(each.task ==
+                              (outside ? analysis::none : found.task_index("launching_request")),
                           name);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// When the waking thread looks at a stream or an event, and when it does no more.
+// The queries of the waking thread for streams and events, and their end.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Keeps what any thread gives it until the test runs it.
+/// Keeps the jobs of all threads until the test runs them.
 class kept_jobs {
 public:
     void post(job next) {
@@ -42,7 +42,7 @@ private:
     std::vector<job> jobs_;
 };
 
-/// What waits, and has not been told.
+/// A coroutine that waits, and has no answer yet.
 template <class Work>
 std::unique_ptr<coroutine> suspended(Work work, kept_jobs& executor, outcome& result) {
     auto waiting = std::make_unique<coroutine>(await_on(work, executor, result));
@@ -54,7 +54,7 @@ std::unique_ptr<coroutine> suspended(Work work, kept_jobs& executor, outcome& re
 }  // namespace
 
 TEST_SUITE("looks") {
-    TEST_CASE("what a destroyed coroutine waited for is not looked at any more") {
+    TEST_CASE("the work of a destroyed coroutine is queried no more") {
         fake_stream stream;
         stream.work();
         fake_event event;
@@ -64,13 +64,14 @@ TEST_SUITE("looks") {
         suspended(stream.handle(), executor, of_stream).reset();
         suspended(event.handle(), executor, of_event).reset();
         const int before = fake_cuda_counts().queries;
-        std::this_thread::sleep_for(120ms);  // two looks at a stream, and a hundred at an event
+        std::this_thread::sleep_for(
+            120ms);  // the time of two queries of a stream, and a hundred of an event
         CHECK(fake_cuda_counts().queries == before);
-        stream.complete();  // its callback comes all the same
+        stream.complete();  // the callback still comes
         CHECK(executor.size() == 0);
     }
 
-    TEST_CASE("whoever destroys a coroutine while its work is looked at waits for that look") {
+    TEST_CASE("the destruction of a coroutine whose work is being queried waits for the query") {
         fake_stream stream;
         stream.work();
         fake_event event;
@@ -90,7 +91,7 @@ TEST_SUITE("looks") {
         CHECK(result.answer == -1);
     }
 
-    TEST_CASE("a stream that comes to here while it is looked at goes on after that look") {
+    TEST_CASE("a coroutine whose stream completes during a query continues after the query") {
         fake_stream stream;
         stream.work();
         kept_jobs executor;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Machines without CUPTI, without a driver, without a GPU: one line says so, and the host is recorded.
+// Machines without CUPTI, without a driver, without a GPU: one line reports it, and the host is
+// recorded.
 
 #include <algorithm>
 #include <sstream>
@@ -13,7 +14,7 @@
 #include <coroscope/trace/format.hpp>
 #include <coroscope/trace/reader.hpp>
 
-#include "../runtime/program_runs.hpp"
+#include "../runtime/support/program_runs.hpp"
 #include "../support/skip.hpp"
 
 using namespace coroscope;
@@ -21,7 +22,8 @@ using namespace coroscope::test;
 
 namespace {
 
-// The real one, where the toolkit or the loader has it. It stays, because what it allocated would be lost without it.
+// Opens the real CUPTI, if the toolkit or the loader has it. The library stays loaded, because its
+// allocations would count as leaks otherwise.
 std::string real_cupti() {
     for (const char* path : {COROSCOPE_CUDA_TOOLKIT "/lib64/libcupti.so.13",
                              COROSCOPE_CUDA_TOOLKIT "/extras/CUPTI/lib64/libcupti.so.12",
@@ -62,7 +64,7 @@ bool contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_SUITE("no GPU") {
-    TEST_CASE("a CUPTI that is not there is told with the loader's own words") {
+    TEST_CASE("a missing CUPTI is reported with the loader's own message") {
         const answer told = ask({{"COROSCOPE_CUPTI", "/nowhere/libcupti.so.13"}});
         CHECK(
             told.message ==
@@ -71,7 +73,7 @@ TEST_SUITE("no GPU") {
         CHECK(contains(told.unavailable, "cannot be opened"));
     }
 
-    TEST_CASE("a library that is no CUPTI is told by what it lacks") {
+    TEST_CASE("a library that is no CUPTI is reported with a missing function") {
         const answer told = ask({{"COROSCOPE_CUPTI", "libc.so.6"}});
         CHECK(contains(told.message,
                        "Devices are not recorded: The CUPTI that was found has no cupti"));
@@ -95,7 +97,8 @@ TEST_SUITE("no GPU") {
         CHECK(told.unavailable.empty());
     }
 
-    TEST_CASE("a session of the environment says in its trace why devices are not recorded") {
+    TEST_CASE(
+        "a session of the environment has the reason in its trace why devices are not recorded") {
         const scratch_file file;
         const program_end end = run_program({"idle"}, {{"COROSCOPE_TRACE", file.path()},
                                                        {"COROSCOPE_DEVICE", "cuda"},
@@ -117,7 +120,7 @@ TEST_SUITE("no GPU") {
               static_cast<std::uint64_t>(trace::device_recording::not_asked));
     }
 
-    TEST_CASE("a session of the environment records devices, from before main on") {
+    TEST_CASE("a session of the environment records devices") {
         const scratch_file file;
         const program_end end = run_program({"idle"}, {{"COROSCOPE_TRACE", file.path()},
                                                        {"COROSCOPE_DEVICE", "cuda"},
@@ -131,7 +134,7 @@ TEST_SUITE("no GPU") {
         CHECK(std::string(trace->header().device_message).empty());
     }
 
-    TEST_CASE("what ran last before the process ended is in the environment's session") {
+    TEST_CASE("work just before the end of the process is in the environment's session") {
         const scratch_file file;
         const program_end end = run_program({"launch"}, {{"COROSCOPE_TRACE", file.path()},
                                                          {"COROSCOPE_DEVICE", "cuda"},
@@ -143,10 +146,11 @@ TEST_SUITE("no GPU") {
         for (const std::string& warning : loaded->health.warnings) FAIL_CHECK(warning);
     }
 
-    TEST_CASE(
-        "a child that exits after a fork calls nothing of CUPTI on its way, and hangs nowhere") {
+    TEST_CASE("a child that exits after a fork calls no function of CUPTI at its exit, and does "
+              "not hang") {
         const scratch_file file;
-        // A child has but one of its parent's threads: LeakSanitizer does not see what the others hold.
+        // A child has only one of its parent's threads: LeakSanitizer does not see the memory of
+        // the others.
         const program_end end = run_program({"fork"}, {{"COROSCOPE_TRACE", file.path()},
                                                        {"COROSCOPE_DEVICE", "cuda"},
                                                        {"COROSCOPE_CUPTI", FAKE_CUPTI},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// examples/cuda_pipeline on a simulated device: its work, and whether it would find a wrong trace out.
+// examples/cuda_pipeline on a simulated device: its work, and its detection of a wrong trace.
 
 #include <algorithm>
 #include <vector>
@@ -18,7 +18,7 @@ using namespace cuda_pipeline;
 
 namespace {
 
-// A sanitizer is slow, and looks at each step.
+// A sanitizer is slow.
 const workload work{.launches = test::sanitized ? 5'000U : 100'000U, .elements = 16};
 
 struct run_of_pipeline {
@@ -41,7 +41,7 @@ run_of_pipeline run() {
 
 }  // namespace
 
-TEST_CASE("every kernel of the pipeline belongs to its request, whatever threads launched it") {
+TEST_CASE("every kernel of the pipeline belongs to its request, whichever threads launched it") {
     run_of_pipeline done = run();
     CHECK(done.wrong_results == 0);
     const attribution found = check_attribution(done.trace, work, done.histories);
@@ -52,7 +52,7 @@ TEST_CASE("every kernel of the pipeline belongs to its request, whatever threads
     CHECK(done.told.activities == work.launches + work.streams);
     CHECK_FALSE(done.trace.device_waits.empty());
 
-    // Would it be found out?
+    // The check detects wrong histories and times.
     auto swapped = done.histories;
     std::swap(swapped[0].requests.at(0), swapped[0].requests.at(1));
     CHECK(check_attribution(done.trace, work, swapped).wrong == 2 * work.launches_per_request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Awaiting streams and events by looking again and again on an executor.
+// Awaiting streams and events by repeated queries on an executor.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// An executor that takes one job and no more.
+/// An executor that takes only one job.
 class closing_executor {
 public:
     void post(job next) {
@@ -36,7 +36,7 @@ private:
     thread_executor pool_;
 };
 
-/// An executor whose second call lasts until it is let go.
+/// An executor whose second call lasts until let_go().
 class holding_executor {
 public:
     void post(job next) {
@@ -61,7 +61,7 @@ private:
     std::atomic<bool> taken_{false}, used_{false}, let_go_{false};
 };
 
-/// An executor that does something else, once, inside its second call.
+/// An executor that calls `inside` once, inside its second call.
 class interrupted_executor {
 public:
     explicit interrupted_executor(std::function<void()> inside) : inside_(std::move(inside)) {}
@@ -83,7 +83,7 @@ task<cudaError_t> polled(cudaStream_t stream, closing_executor& executor) {
 }  // namespace
 
 TEST_SUITE("polling") {
-    TEST_CASE("polling looks on the executor until it is there, and goes on where it found it") {
+    TEST_CASE("polling queries on the executor until the work is done, and continues there") {
         fake_stream stream;
         stream.work();
         fake_event event;
@@ -103,7 +103,7 @@ TEST_SUITE("polling") {
         CHECK(of_event.on == std::this_thread::get_id());
     }
 
-    TEST_CASE("polling ends when its coroutine is destroyed, and comes with an error") {
+    TEST_CASE("polling ends when its coroutine is destroyed, and returns an error of the stream") {
         fake_stream stream;
         stream.work();
         manual_executor executor;
@@ -122,7 +122,7 @@ TEST_SUITE("polling") {
         CHECK(failed.answer == cudaErrorECCUncorrectable);
     }
 
-    TEST_CASE("whoever destroys a coroutine while it is polled for waits until that is done") {
+    TEST_CASE("the destruction of a coroutine during the executor's call waits for that call") {
         fake_stream stream;
         stream.work();
         auto executor = std::make_unique<holding_executor>();
@@ -143,7 +143,7 @@ TEST_SUITE("polling") {
         CHECK(result.answer == -1);
     }
 
-    TEST_CASE("what an executor runs inside its call may destroy the coroutine that it polls for") {
+    TEST_CASE("a job that an executor runs inside its call may destroy the polling coroutine") {
         fake_stream stream;
         stream.work();
         std::unique_ptr<coroutine> waiting;
@@ -158,7 +158,7 @@ TEST_SUITE("polling") {
         CHECK(result.answer == -1);
     }
 
-    TEST_CASE("polling goes on on the library's thread where its executor takes no more") {
+    TEST_CASE("polling continues on the library's thread if its executor takes no more jobs") {
         fake_stream stream;
         stream.work();
         closing_executor executor;
@@ -172,7 +172,7 @@ TEST_SUITE("polling") {
         CHECK_THROWS_AS(sync_wait(polled(stream.handle(), executor)), std::runtime_error);
     }
 
-    TEST_CASE("by polling the wake is the moment at which it goes on") {
+    TEST_CASE("after polling, the wake is the moment at which the coroutine continues") {
         recording session;
         fake_stream stream;
         stream.work();

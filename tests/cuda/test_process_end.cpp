@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The waking thread, at forks and at the end of the process, against a CUDA runtime of the tests' own.
+// The waking thread at forks and at the end of the process, against a fake CUDA runtime.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -31,7 +31,7 @@ task<int> awaited_and_exits(cudaStream_t stream, int code) {
     std::exit(code);
 }
 
-/// Waits where a device thread completes the stream.
+/// Waits for a stream that a device thread completes.
 int await_once() {
     fake_stream stream;
     stream.work();
@@ -44,7 +44,7 @@ int await_once() {
     return answer;
 }
 
-/// How the child ended: its exit code, or -1. One that hangs is killed by its alarm.
+/// The child's exit code, or -1. A child that hangs is killed by its alarm.
 int code_of_child(const std::function<int()>& body) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
@@ -57,7 +57,7 @@ int code_of_child(const std::function<int()>& body) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// A sanitizer's allocator or its threads may be of the parent in a child.
+// In a child a sanitizer's allocator and threads may still be those of the parent.
 constexpr bool children_may_run = !sanitized;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Ranges that end when a stream comes to where it is, against a CUDA runtime of the tests' own.
+// Ranges that end when a stream has done its earlier work, against a fake CUDA runtime.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -14,7 +14,8 @@ using namespace coroscope;
 using namespace coroscope::test;
 
 TEST_SUITE("range on a stream") {
-    TEST_CASE("it ends when the stream has done what it was asked for, before its callbacks") {
+    TEST_CASE(
+        "a range ends when the stream has done its earlier work, before the range's callbacks") {
         recording session;
         fake_stream stream;
         stream.work();
@@ -32,14 +33,14 @@ TEST_SUITE("range on a stream") {
         CHECK(found.end_thread(event) != event.thread);
     }
 
-    TEST_CASE("on an idle stream it ends at once") {
+    TEST_CASE("on an idle stream a range ends at once") {
         fake_stream stream;
         const range idle("idle");
         CHECK(call_end_callbacks_on_stream(idle, stream.handle()) == cudaSuccess);
         CHECK(idle.ended());
     }
 
-    TEST_CASE("it may be ended before, and the stream's end then does nothing") {
+    TEST_CASE("a range may be ended before, and the stream's end then does nothing") {
         fake_stream stream;
         stream.work();
         const range early("early");
@@ -51,7 +52,7 @@ TEST_SUITE("range on a stream") {
         CHECK(ends == 1);
     }
 
-    TEST_CASE("a second stream is refused and counted, and the first still ends it") {
+    TEST_CASE("a second stream is refused and counted, and the first one still ends the range") {
         fake_stream first, second;
         first.work();
         second.work();
@@ -66,7 +67,7 @@ TEST_SUITE("range on a stream") {
         CHECK(ends.ended());
     }
 
-    TEST_CASE("where the stream cannot tell it ends, and the error is given") {
+    TEST_CASE("if the stream accepts no callback, the range ends, and the error is returned") {
         fake_stream stream;
         stream.work();
         stream.refuse_callbacks(cudaErrorNotSupported);
@@ -75,7 +76,7 @@ TEST_SUITE("range on a stream") {
         CHECK(refused.ended());
     }
 
-    TEST_CASE("a stream that fails ends it, although no callback comes") {
+    TEST_CASE("a stream that fails ends the range, although no callback comes") {
         fake_stream stream;
         stream.work();
         const range fails("fails");
@@ -84,7 +85,7 @@ TEST_SUITE("range on a stream") {
         while (!fails.ended()) std::this_thread::yield();
     }
 
-    TEST_CASE("a record_function that goes before its stream is done ends there, and is counted") {
+    TEST_CASE("a record_function that is destroyed before its stream is done is counted") {
         fake_stream stream;
         stream.work();
         const auto before = current_range_faults().borrowed_died_early;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a trace says of the streams that were awaited, against a recorder of devices of the tests' own.
+// The awaited streams in a trace, against a fake recorder of devices.
 
 #include <coroscope/integration/cuda_completion.hpp>
 
@@ -42,7 +42,13 @@ task<> awaits_both(thread_executor& pool) {
     static_cast<void>(co_await cuda::completion(streams[1].handle(), pool));
 }
 
-/// Waits for a device on its own: no task.
+task<> awaits_both_in_one(thread_executor& pool) {
+    const cudaError_t answers[] = {co_await cuda::completion(streams[0].handle(), pool),
+                                   co_await cuda::completion(streams[1].handle(), pool)};
+    static_cast<void>(answers);
+}
+
+/// A coroutine that is no task, and waits for a device.
 template <class Await>
 foreign::eager<int, foreign::plain> release(Await await, std::atomic<int>& released) {
     const cudaError_t answer = co_await await();
@@ -50,7 +56,7 @@ foreign::eager<int, foreign::plain> release(Await await, std::atomic<int>& relea
     co_return static_cast<int>(answer);
 }
 
-/// Starts two of these, and goes on to something else.
+/// Starts two of these coroutines, and awaits something else.
 task<> starts_others(thread_executor& pool, std::atomic<int>& released) {
     const auto told = release([] { return cuda::completion(streams[0].handle()); }, released);
     const auto polled =
@@ -63,38 +69,43 @@ task<> awaits_in_vain(thread_executor& pool, cudaError_t& answer) {
     co_await COROSCOPE_AWAIT("elsewhere", pool.hop());
 }
 
+void check_awaits(task<> (*both)(thread_executor&), const char* name) {
+    detail::register_device_recorder(recorder);
+    recording session({.all_threads = true, .use_device = "cuda"});
+    thread_executor pool;
+    streams[0].work();
+    streams[1].work();
+    std::thread device([] {
+        for (fake_stream& each : streams) {
+            while (each.enqueued() < 2) std::this_thread::yield();
+            each.complete();
+        }
+    });
+    sync_wait(both(pool));
+    device.join();
+    pool.join();
+    const recorded found = session.stop();
+    REQUIRE(found.trace.device_waits.size() == 2);
+    for (std::uint32_t each = 0; each < 2; ++each) {
+        const analysis::device_wait& wait = found.trace.device_waits[each];
+        CHECK(wait.task == found.task_index(name));
+        REQUIRE(wait.await != analysis::none);
+        CHECK(found.trace.awaits[wait.await].suspend_ns >= wait.time_ns);
+        CHECK(wait.context == 5);
+        CHECK(wait.stream == 40 + each);
+    }
+    CHECK(found.trace.device_waits[0].await != found.trace.device_waits[1].await);
+}
+
 }  // namespace
 
 TEST_SUITE("device waits") {
-    TEST_CASE("an await names the stream that it waited for") {
-        detail::register_device_recorder(recorder);
-        recording session({.all_threads = true, .use_device = "cuda"});
-        thread_executor pool;
-        streams[0].work();
-        streams[1].work();
-        std::thread device([] {
-            for (fake_stream& each : streams) {
-                while (each.enqueued() < 2) std::this_thread::yield();
-                each.complete();
-            }
-        });
-        sync_wait(awaits_both(pool));
-        device.join();
-        pool.join();
-        const recorded found = session.stop();
-        REQUIRE(found.trace.device_waits.size() == 2);
-        for (std::uint32_t each = 0; each < 2; ++each) {
-            const analysis::device_wait& wait = found.trace.device_waits[each];
-            CHECK(wait.task == found.task_index("awaits_both"));
-            REQUIRE(wait.await != analysis::none);
-            CHECK(found.trace.awaits[wait.await].suspend_ns >= wait.time_ns);
-            CHECK(wait.context == 5);
-            CHECK(wait.stream == 40 + each);
-        }
-        CHECK(found.trace.device_waits[0].await != found.trace.device_waits[1].await);
+    TEST_CASE("an await names the stream that it waits for") {
+        check_awaits(awaits_both, "awaits_both");
+        check_awaits(awaits_both_in_one, "awaits_both_in_one");
     }
 
-    TEST_CASE("what others that a task started wait for explains no suspension of the task") {
+    TEST_CASE("the waits of coroutines that a task starts explain no suspension of the task") {
         detail::register_device_recorder(recorder);
         recording session({.all_threads = true, .use_device = "cuda"});
         thread_executor pool;
@@ -122,7 +133,8 @@ TEST_SUITE("device waits") {
         pool.join();
         const recorded found = session.stop();
         CHECK(answer == cudaErrorInvalidValue);
-        CHECK(found.trace.awaits.size() == 1);
+        REQUIRE(found.trace.awaits.size() == 2);
+        CHECK(found.trace.awaits[0].at_once);
         for (const analysis::device_wait& wait : found.trace.device_waits)
             CHECK(wait.await == analysis::none);
     }

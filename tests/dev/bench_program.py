@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/run and its modules, for their tests, whose first argument is the source tree."""
+"""bench/run and its modules, for their tests. The first argument is the source tree."""
 
 import importlib.machinery
 import importlib.util
@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 
 def load(name):
-    """A Python program without a suffix."""
+    """Loads a Python program without a suffix."""
     loader = importlib.machinery.SourceFileLoader(name, str(ROOT / "bench" / name))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the rows that `./dev bench` knows: test_bench_known.py SOURCE BUILD, with bench_hot and bench_once built."""
+"""Tests of the rows that `./dev bench` knows: test_bench_known.py SOURCE BUILD, with bench_hot and bench_once built.
+"""
 
 import pathlib
 import sys
 import tempfile
 import unittest
 
-from bench_program import run  # before bench's modules: it says where they are
+from bench_program import run  # before bench's modules: it sets their path
 import budgets
+import programs
+import timed_rows
 
 BUILD = pathlib.Path(sys.argv.pop(1))
 
@@ -17,6 +20,7 @@ LACKING = {
     "asio.recording": "Boost.Asio with coroutines",
     "asio.example": "Boost.Asio with coroutines and Boost's examples (libboost1.81-doc)",
     "peer.asio_tracking": "Boost.Asio with coroutines",
+    "answers": "the tests (-Dtests=enabled) and the command",
     "service": "Boost.Asio with coroutines, SQLite and CLI11",
     "pack.demo": "Boost.Asio with coroutines, SQLite and CLI11",
 }
@@ -24,7 +28,7 @@ LACKING = {
 
 class Known(unittest.TestCase):
     def setUp(self):
-        """A build of the programs that need nothing."""
+        """Makes a build folder with only the programs that need no other library."""
         folder = tempfile.TemporaryDirectory(prefix="coroscope-bench-")
         self.addCleanup(folder.cleanup)
         self.little = pathlib.Path(folder.name)
@@ -32,11 +36,22 @@ class Known(unittest.TestCase):
         for program in ("bench_hot", "bench_once"):
             (self.little / "bench" / program).symlink_to(BUILD.resolve() / "bench" / program)
 
-    def test_every_budget_is_a_rows_and_every_row_has_one_also_where_little_was_built(self):
+    def test_every_budget_has_a_row_and_every_row_a_budget_even_in_a_small_build(self):
         for folder in (BUILD, self.little):
             self.assertEqual(list(run.known_rows(folder, 1)), list(budgets.BUDGETS))
 
-    def test_the_rows_of_asio_and_of_the_service_say_what_they_need_where_it_is_not_there(self):
+    def test_a_row_needs_the_program_that_lists_it(self):
+        for program, needed in (("bench_hot", programs.HOT), ("bench_once", programs.ONCE)):
+            listed = set(timed_rows.listed(self.little / "bench" / program))
+            self.assertEqual({name for name in budgets.BUDGETS if programs.needed(name) == needed}, listed)
+
+    def test_rows_of_a_program_that_was_not_built_are_left_out(self):
+        (self.little / "bench" / "bench_once").unlink()
+        rows = run.known_rows(self.little, 1)
+        self.assertIn("scope.recording.1", rows)
+        self.assertNotIn("load.native", rows)
+
+    def test_the_rows_of_asio_and_of_the_service_name_the_missing_libraries(self):
         rows = run.known_rows(self.little, 1)
         for group, lacking in LACKING.items():
             notes = {measure()["note"] for name, measure in rows.items() if run.wanted(name, [group])}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of what `./dev bench` makes of its rows: which are asked for, what they say of their budgets, and in which
-form. The rows are made here; nothing is measured."""
+"""Tests of the rows of `./dev bench`: their choice, their verdicts against budgets, and their form. The rows are made
+here, and nothing is measured."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from bench_program import ROOT, run  # before bench's modules: it says where they are
+from bench_program import ROOT, run  # before bench's modules: it sets their path
 import budgets
 import missing
 import service_rows
@@ -36,7 +36,7 @@ MADE = {KEPT: lambda: row(KEPT, 10.2, instructions=38), MISSED: lambda: row(MISS
 
 
 def bench(*options):
-    """What is printed; of a usage error its message."""
+    """The output, or the message of a usage error."""
     told = io.StringIO()
     with (mock.patch.object(run, "known_rows", lambda *_: MADE),
           mock.patch.object(sys, "argv", ["run", "build", *options]), contextlib.redirect_stdout(told)):
@@ -61,15 +61,15 @@ class Written(unittest.TestCase):
                 words = next(words for words in lines if name in words or f"`{name}`" in words)
                 self.assertIn(verdict, words[-2:])
 
-    def test_markdown_is_a_table_of_the_columns_that_the_document_has(self):
+    def test_markdown_is_a_table_with_the_columns_of_the_document(self):
         table = [line for line in bench("--markdown").splitlines() if line.startswith("|")]
-        documented = (ROOT / "docs" / "performance.md").read_text().splitlines()
+        documented = (ROOT / "docs" / "contributing" / "performance.md").read_text().splitlines()
         at = documented.index(table[0])
         self.assertEqual(documented[at + 1], table[1])
         self.assertEqual(len(table), 2 + len(MADE))
         self.assertEqual({line.count("|") for line in table}, {table[0].count("|")})
 
-    def test_what_could_not_be_measured_says_why_and_keeps_no_other_row(self):
+    def test_a_row_that_could_not_be_measured_gives_the_reason_and_stops_no_other_row(self):
         told = bench()
         self.assertRegex(told, rf"(?m)^{re.escape(LACKING)} .* – \(not measured: needs spdlog\)$")
         self.assertRegex(told, rf"(?m)^{re.escape(BROKEN)} .* – \(bench_hot failed\)$")
@@ -77,7 +77,7 @@ class Written(unittest.TestCase):
 
 
 class Exiting(unittest.TestCase):
-    def test_a_missed_budget_is_no_failure_as_help_says(self):
+    def test_a_missed_budget_is_no_failure_and_help_says_so(self):
         self.assertIn(" NO\n", bench(MISSED))  # and no SystemExit
         done = subprocess.run([ROOT / "dev", "bench", "--help"], capture_output=True, text=True, check=True)
         self.assertRegex(done.stdout, "(?m)^It exits with 0 also where a budget is missed")
@@ -101,23 +101,23 @@ class Choosing(unittest.TestCase):
         self.assertEqual(self.chosen("*.recording.*"), ["scope.recording.1", "scope.recording.2", "await.recording.1"])
         self.assertEqual(self.chosen("scope.rec"), [])
 
-    def test_several_choose_what_each_of_them_does_and_none_chooses_all(self):
+    def test_several_patterns_choose_the_rows_of_each_and_none_chooses_all(self):
         self.assertEqual(self.chosen("await.*", "include"), ["await.recording.1", "include"])
         self.assertEqual(self.chosen(), list(self.NAMES))
 
-    def test_only_what_is_chosen_is_measured_and_a_list_measures_nothing(self):
+    def test_only_chosen_rows_are_measured_and_a_list_measures_nothing(self):
         with mock.patch.dict(MADE, {MISSED: lambda: self.fail("measured")}):
             self.assertIn(FREE, bench(FREE))
             self.assertEqual(bench("--list", "pack").split(), [MISSED, FREE])
 
 
 class Starts(unittest.TestCase):
-    """Of the servers of service.*."""
+    """The starts of the servers of service.*."""
 
     def started(self, *options):
-        """How often a server was started that takes as long with the profiler as without."""
+        """The number of starts of a server that takes as long with the profiler as without."""
         turn = {kind: {"throughput": 1, "cpu": 1, "p99": 1, "helper": 0} for kind in service_rows.KINDS}
-        service = mock.Mock(**{"start.return_value": ([turn], 0)})
+        service = mock.Mock(**{"start.return_value": ([turn], 0, 0)})
         count = run.parse(["build", *options]).starts
         with mock.patch.object(service_rows, "Service", lambda _: service):
             service_rows.measured.cache_clear()
@@ -126,7 +126,7 @@ class Starts(unittest.TestCase):
         self.orders = [call.args[2] for call in service.start.call_args_list]
         return len(self.orders)
 
-    def test_there_are_as_many_as_are_asked_for(self):
+    def test_the_number_of_starts_is_the_requested_one(self):
         self.assertEqual(self.started(), service_rows.STARTS)
         self.assertEqual(self.started("--starts", "3"), 3)
 
@@ -137,7 +137,7 @@ class Starts(unittest.TestCase):
             self.assertEqual({kind: kinds.count(kind) for kind in service_rows.KINDS},
                              dict.fromkeys(service_rows.KINDS, 4))
 
-    def test_there_is_one_at_least(self):
+    def test_the_number_of_starts_is_at_least_one(self):
         with self.assertRaises(SystemExit) as ended, contextlib.redirect_stderr(io.StringIO()) as told:
             run.parse(["build", "--starts", "0"])
         self.assertEqual(ended.exception.code, 2)
@@ -154,12 +154,37 @@ class Verdicts(unittest.TestCase):
         self.assertIs(self.holds({"ratio": budgets.at_least(2)}, ratio=2), True)
         self.assertIs(self.holds({"ratio": budgets.at_least(2)}, ratio=1.99), False)
 
-    def test_a_figure_that_is_missing_leaves_it_open_unless_another_misses(self):
+    def test_a_missing_figure_leaves_the_verdict_open_unless_another_misses_its_budget(self):
         both = {"value": budgets.at_most(1), "instructions": budgets.at_most(4)}
         for unknown in (None, float("nan")):
             self.assertIs(self.holds(both, value=1, instructions=unknown), None)
             self.assertIs(self.holds(both, value=unknown, instructions=4), None)
             self.assertIs(self.holds(both, value=unknown, instructions=5), False)
+
+    def test_an_interval_keeps_a_budget_only_if_all_of_it_does(self):
+        for budget, narrow, wide in ((budgets.least(0.97), (0.975, 1.005), (0.9, 1.1)),
+                                     (budgets.most(1.03), (0.995, 1.025), (0.9, 1.1))):
+            for (low, high), holds in ((narrow, True), (wide, False)):
+                self.assertIs(budget.holds({"ratio": 1, "low": low, "high": high}), holds)
+
+    def test_no_budget_is_kept_by_widening_an_interval(self):
+        for name, budget in budgets.BUDGETS.items():
+            self.assertNotEqual(budget.limits.get("low", (">=",))[0], "<=", name)
+            self.assertNotEqual(budget.limits.get("high", ("<=",))[0], ">=", name)
+
+    def test_a_row_of_servers_is_judged_by_its_interval(self):
+        for name, budget in budgets.BUDGETS.items():
+            if name.startswith("service.") and not name.endswith(("instructions", "icache")):
+                self.assertLessEqual(set(budget.limits), {"low", "high"}, name)
+
+    def test_a_budget_that_only_the_width_of_the_interval_misses_says_so(self):
+        name, wide = "service.inactive.cpu", "; a wide interval, more --starts make it narrower"
+        for ratio, note in ((1.001, "95 %" + wide), (1.04, "95 %")):
+            judged = run.judge(row(name, 10, low=0.9, high=1.1, note="95 %") | {"ratio": ratio})
+            self.assertEqual((judged["holds"], judged["note"]), (False, note))
+
+    def test_bytes_per_scope_are_not_rounded(self):
+        self.assertIs(run.judge(row("memory.bytes_per_scope", 16.4))["holds"], False)
 
     def test_a_row_that_lost_records_keeps_no_budget(self):
         self.assertIs(run.judge(row(KEPT, 10, instructions=38, void=True))["holds"], None)

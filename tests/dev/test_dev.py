@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""./dev where it can't go on: it names what is missing, installs nothing, and ends with one clear line.
+"""Tests of ./dev on systems that lack its tools: it names the missing parts, installs nothing, and ends with one clear
+line.
 
-Each of these tests sees a system that has the shell's everyday tools and nothing else: no compiler, no Meson
-and no apt-get. Then what runs the tests of a folder.
-"""
+Each of these tests sees a system that has the shell's everyday tools and nothing else: no compiler, no Meson and no
+apt-get."""
 
 import os
 import pathlib
@@ -29,7 +29,7 @@ class BareSystem(unittest.TestCase):
             (self.tools / name).symlink_to(shutil.which(name))
 
     def have(self, name, prints):
-        """A tool of that name, which prints a line and succeeds."""
+        """Makes a tool of that name, which prints a line and succeeds."""
         path = self.tools / name
         path.write_text(f"#!/bin/sh\necho '{prints}'\n")
         path.chmod(0o755)
@@ -57,10 +57,10 @@ class MissingParts(BareSystem):
             with self.subTest(verb):
                 self.assert_missing(self.dev(verb), "compiler", "tool:meson>=1.0", "tool:ninja")
 
-    def test_each_missing_thing_is_said_to_be_of_which_package(self):
+    def test_each_missing_part_is_named_with_its_package(self):
         self.assertIn("runs the build (in Debian: ninja-build)\n", self.dev("build").stderr)
 
-    def test_what_is_there_is_not_named(self):
+    def test_installed_parts_are_not_named(self):
         self.have("ninja", "1.11.1")
         self.assertNotIn("ninja", self.dev("build").stderr)
 
@@ -79,13 +79,13 @@ class MissingParts(BareSystem):
     def test_a_sanitizer_that_the_compiler_lacks_is_named(self):
         self.assert_missing(self.dev("test", "--sanitize", "thread"), "sanitizer:thread")
 
-    def test_without_a_symbolizer_clangs_reports_would_name_no_function(self):
+    def test_clangs_sanitizers_need_a_symbolizer_to_name_functions(self):
         self.have("clang++-19", "")
         for sanitizer in ("address", "thread"):
             done = self.dev("test", "--sanitize", sanitizer, "--compiler", "clang++-19")
             self.assert_missing(done, "tool:llvm-symbolizer-19")
 
-    def test_a_compiler_that_is_not_there_is_named(self):
+    def test_a_compiler_that_is_not_installed_is_named(self):
         done = self.dev("build", "--compiler", "nosuch++")
         self.assertEqual((done.returncode, done.stderr),
                          (1, "dev: no compiler nosuch++: install it, or name another with --compiler\n"))
@@ -93,7 +93,7 @@ class MissingParts(BareSystem):
 
 class Toolkit(BareSystem):
     def shell(self, command, **variables):
-        """A command of the scripts' own, on a system without a toolkit but for what the test has put there."""
+        """Runs a function of the scripts on a system whose toolkit is only the one that the test made."""
         script = f"source scripts/dev/common.sh; source scripts/dev/packages.sh; source scripts/dev/gpu.sh; {command}"
         return subprocess.run(["bash", "-c", script], cwd=ROOT, env={"PATH": str(self.tools), **variables},
                               capture_output=True, text=True, check=False)
@@ -104,7 +104,7 @@ class Toolkit(BareSystem):
         return done.stderr
 
     def toolkit(self, name):
-        """A folder that has a toolkit's headers and its nvcc."""
+        """Makes a folder with a toolkit's headers and its nvcc."""
         folder = self.tools / name
         (folder / "include").mkdir(parents=True)
         (folder / "bin").mkdir()
@@ -120,7 +120,7 @@ class Toolkit(BareSystem):
         return done.stdout.strip()
 
     @unittest.skipIf(pathlib.Path("/usr/include/cupti.h").exists(), "CUPTI's headers are the system's")
-    def test_a_build_without_the_toolkit_says_what_is_left_out_and_one_with_it_says_nothing(self):
+    def test_a_build_without_the_toolkit_names_the_omitted_parts_and_a_build_with_it_prints_nothing(self):
         self.assertEqual(self.tell_cuda(CUDA_PATH=str(self.tools)),
                          f"dev: without the CUDA toolkit (no cupti.h below {self.tools}): "
                          "coroscope-cuda and its tests are left out\n")
@@ -175,8 +175,8 @@ class Toolkit(BareSystem):
 
 
 class Installing(BareSystem):
-    def test_an_apt_that_runs_already_is_waited_for(self):
-        # Such an apt-get finds the lock taken, and waits as long as it is told to.
+    def test_installing_waits_for_another_apt_get(self):
+        # Another apt-get holds the lock. This one waits for it as long as its option allows.
         for name, script in (("id", "echo 0"), ("apt-get", 'case "$*" in *DPkg::Lock::Timeout=300*) ;; *) exit 100 ;; esac')):
             self.have(name, "")
             (self.tools / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -187,7 +187,8 @@ class Installing(BareSystem):
 
 
 class NoDoctest(BareSystem):
-    """Coroscope's own build, of as little as there is, where no compiler and no CMake finds doctest."""
+    """Coroscope's own build, with all features disabled, on a system on which no compiler and no CMake finds doctest.
+    """
 
     def setUp(self):
         super().setUp()
@@ -209,22 +210,22 @@ exec $USUAL_CXX "$@"
                                f"-Dtests={tests}", f"-Danalysis={analysis}", self.tools / tests, ROOT],
                               env=environment, capture_output=True, text=True, timeout=120, check=False)
 
-    def test_a_build_that_does_not_ask_for_the_tests_does_without_them(self):
+    def test_a_build_that_does_not_require_the_tests_omits_them(self):
         done = self.configured("auto")
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertRegex(done.stdout, r"tests +: NO")
 
-    def test_one_that_asks_for_them_ends_and_says_what_is_missing(self):
+    def test_a_build_that_requires_the_tests_fails_and_names_the_missing_dependency(self):
         done = self.configured("enabled")
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"fallback subproject for the dependency doctest\n+\S*meson.build:\d+:\d+: ERROR: ")
 
-    def test_one_without_the_analysis_does_without_the_tests(self):
+    def test_a_build_without_the_analysis_omits_the_tests(self):
         done = self.configured("auto", analysis="disabled")
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertRegex(done.stdout, r"analysis +: NO\n +tests +: NO")
 
-    def test_one_that_asks_for_the_tests_without_the_analysis_is_told_that_they_need_it(self):
+    def test_a_build_that_requires_the_tests_without_the_analysis_fails_and_names_the_reason(self):
         done = self.configured("enabled", analysis="disabled")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("Feature tests cannot be enabled: coroscope-analysis, which reads traces, is not built: "
@@ -234,7 +235,7 @@ exec $USUAL_CXX "$@"
 class NoGpu(BareSystem):
     @unittest.skipIf(list(pathlib.Path("/dev").glob("nvidia[0-9]*")) or pathlib.Path("/dev/dxg").exists(),
                      "there is a GPU")
-    def test_a_machine_without_a_gpu_is_told_so_in_one_line_before_anything_is_built(self):
+    def test_a_machine_without_a_gpu_fails_in_one_line_before_anything_is_built(self):
         done = self.dev("test", "--gpu")
         self.assertEqual((done.returncode, done.stderr),
                          (1, "dev: test --gpu: this machine has no NVIDIA GPU (no /dev/nvidia0): "
@@ -242,7 +243,7 @@ class NoGpu(BareSystem):
 
 
 class Benchmarks(BareSystem):
-    def test_nothing_but_the_table_stands_on_standard_output(self):
+    def test_standard_output_has_only_the_table(self):
         (self.tools / "bench").mkdir()
         measure = self.tools / "bench" / "run"
         measure.write_text("#!/bin/sh\necho '| row |'\n")
@@ -266,84 +267,105 @@ class WrongUse(BareSystem):
             self.assert_usage_error(self.dev(verb, "--sanitize", "memory"),
                                     'no sanitizer "memory"; there are address, thread and valgrind')
 
-    def test_a_gpu_is_asked_for_alone(self):
+    def test_the_suite_for_gpus_takes_neither_a_sanitizer_nor_names(self):
         for more in (["--sanitize", "thread"], ["headers"]):
             self.assert_usage_error(self.dev("test", "--gpu", *more),
                                     "test: --gpu takes neither a sanitizer nor names")
+
+    def test_the_suite_for_versions_of_asio_takes_a_compiler_only(self):
+        for more in (["--sanitize", "thread"], ["headers"]):
+            self.assert_usage_error(self.dev("test", "--asio-versions", *more),
+                                    "test: --asio-versions takes a compiler only")
+
+    def test_suites_in_which_compilers_differ_need_a_compiler(self):
+        self.assert_usage_error(self.dev("test", "--differing"), "test: --differing needs --compiler")
 
     def test_an_option_without_its_value_is_refused(self):
         self.assert_usage_error(self.dev("test", "--sanitize"), "--sanitize needs a value")
 
 
+class Suites(unittest.TestCase):
+    def setUp(self):
+        lines = (ROOT / "docs" / "contributing" / "suites.md").read_text(encoding="utf-8").splitlines()
+        self.rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| `")]
+
+    def test_the_table_has_a_row_for_each_folder_of_tests(self):
+        folders = sorted(each.parent.name for each in (ROOT / "tests").glob("*/meson.build"))
+        names = [row[0].strip("`") for row in self.rows]
+        self.assertEqual([name for name in names if "/" not in name], folders)
+        self.assertEqual(names, sorted(set(names)))
+
+    def test_a_part_of_a_folder_is_one_that_the_build_of_the_folder_asks_for(self):
+        for name in (row[0].strip("`") for row in self.rows if "/" in row[0]):
+            with self.subTest(name):
+                build = (ROOT / "tests" / name.split("/")[0] / "meson.build").read_text(encoding="utf-8")
+                self.assertIn(f"runs_here['{name}']", build)
+
+    def test_a_folder_that_a_suite_leaves_out_has_a_reason(self):
+        for name, *suites, reason in self.rows:
+            with self.subTest(name):
+                self.assertEqual(len(suites), 3)
+                self.assertLessEqual(set(suites), {"yes", "no"})
+                self.assertEqual("no" in suites, bool(reason))
+
+
 class ContinuousIntegration(unittest.TestCase):
-    def run_suites(self, release, address, thread, clang, **variables):
-        """.ci/run over suites that say no more than their last line."""
+    def run_suites(self, release, asio, address, thread, clang, **variables):
+        """Runs .ci/run with suites that print only their last line."""
         with tempfile.TemporaryDirectory(prefix="coroscope-ci-") as folder:
             (pathlib.Path(folder) / ".ci").mkdir()
             shutil.copy(ROOT / ".ci" / "run", pathlib.Path(folder) / ".ci")
             dev = pathlib.Path(folder) / "dev"
             dev.write_text("#!/bin/sh\ncase $* in\n"
-                           f"*address) echo '{address}' ;;\n*thread) echo '{thread}' ;;\n"
-                           f"*clang*) echo '{clang}' ;;\ntest) echo '{release}' ;;\nesac\n"
-                           "exit $(case $* in *address) echo 1 ;; *) echo 0 ;; esac)\n")
+                           f"*address*) echo '{address}' ;;\n*thread*) echo '{thread}' ;;\n"
+                           f"*asio*) echo '{asio}' ;;\n*clang*) echo '{clang}' ;;\n'test --second-run') echo '{release}' ;;\nesac\n"
+                           "exit $(case $* in *address*) echo 1 ;; *) echo 0 ;; esac)\n")
             dev.chmod(0o755)
             done = subprocess.run([pathlib.Path(folder) / ".ci" / "run"], env={**os.environ, **variables},
                                   capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
         return done.returncode, done.stdout.splitlines()
 
-    def test_the_last_line_counts_every_suite_and_those_before_it_name_them(self):
-        code, lines = self.run_suites("100 passed, 0 failed, 3 skipped", "8 passed, 1 failed, 2 skipped",
-                                      "9 passed, 0 failed", "90 passed, 0 failed")
-        self.assertEqual((code, lines[-1]), (1, "207 passed, 1 failed, 5 skipped"))
+    def test_the_last_line_counts_every_suite_and_the_lines_before_it_name_them(self):
+        code, lines = self.run_suites("100 passed, 0 failed, 3 skipped", "7 passed, 0 failed, 1 skipped",
+                                      "8 passed, 1 failed, 2 skipped", "9 passed, 0 failed", "90 passed, 0 failed")
+        self.assertEqual((code, lines[-1]), (1, "214 passed, 1 failed, 6 skipped"))
         self.assertRegex(lines[-4], r"^address: 8 passed, 1 failed, 2 skipped \(")
 
+    def test_the_failures_of_a_suite_are_named_beside_its_line_at_the_end(self):
+        failures = "passed on a second run, alone:\n  b: case: error\n\nfailed:\n  a: exit status 1\n\n"
+        _, lines = self.run_suites("1 passed, 0 failed", "1 passed, 0 failed", "1 passed, 0 failed",
+                                   failures + "4 passed, 1 failed", "1 passed, 0 failed")
+        self.assertEqual(lines[-6:-2], ["passed on a second run, alone:", "  b: case: error",
+                                        "failed:", "  a: exit status 1"])
+
     def test_a_suite_that_ends_without_a_count_is_a_failure(self):
-        _, lines = self.run_suites("1 passed, 0 failed", "killed", "1 passed, 0 failed", "1 passed, 0 failed")
-        self.assertEqual(lines[-1], "3 passed, 1 failed")
+        _, lines = self.run_suites("1 passed, 0 failed", "killed", *["1 passed, 0 failed"] * 3)
+        self.assertEqual(lines[-1], "4 passed, 1 failed")
+
+    def test_the_output_of_a_build_ahead_is_printed_before_its_suite(self):
+        _, lines = self.run_suites(*[f"{number} passed, 0 failed" for number in (1, 2, 3, 4, 5)])
+        self.assertEqual(lines[:8], ["1 passed, 0 failed", "2 passed, 0 failed", "3 passed, 0 failed",
+                                     "3 passed, 0 failed", "4 passed, 0 failed", "4 passed, 0 failed",
+                                     "5 passed, 0 failed", "5 passed, 0 failed"])
 
     def test_a_suite_that_would_not_end_in_time_is_left_out_and_counted_as_skipped(self):
-        _, lines = self.run_suites(*["1 passed, 0 failed"] * 4, COROSCOPE_CI_SECONDS="299")
-        self.assertEqual(lines[-1], "0 passed, 0 failed, 4 skipped")
+        _, lines = self.run_suites(*["1 passed, 0 failed"] * 5, COROSCOPE_CI_SECONDS="299")
+        self.assertEqual(lines[-1], "0 passed, 0 failed, 5 skipped")
         self.assertRegex(lines[-2], r"^clang: left out for want of time \(0 min")
 
 
-class NamedTests(unittest.TestCase):
-    """Projects without a language, so that nothing is compiled."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="coroscope-named-")
-        self.addCleanup(folder.cleanup)
-        self.project = pathlib.Path(folder.name)
-
-    def describe(self, needed, left_out):
-        self.project.joinpath("meson.build").write_text(f"""project('p')
-custom_target('other', output: '{left_out}', command: ['false'], build_by_default: true)
-needed = custom_target('needed', output: '{needed}', command: ['touch', '@OUTPUT@'])
-test('wanted', find_program('test'), args: ['-e', needed])
-""")
-
-    def run_wanted(self, *options):
-        return subprocess.run([sys.executable, ROOT / "scripts/run_tests.py", *options, self.project / "build", "wanted"],
-                              capture_output=True, text=True, timeout=60, check=False)
-
-    def set_up(self):
-        subprocess.run(["meson", "setup", "build"], cwd=self.project, capture_output=True, check=True)
-
-    def test_a_test_is_built_with_what_it_needs_alone_also_where_that_changed(self):
-        for needed in ("before", "after"):
-            self.describe(needed, "left_out")
-            if needed == "before":
-                self.set_up()
-            self.assert_passed(self.run_wanted())
-
-    def test_tests_that_something_else_runs_are_counted_too(self):
-        self.describe("needed", "left_out")
-        self.set_up()
-        self.assert_passed(self.run_wanted("--wrapper", "env"))
-
-    def assert_passed(self, done):
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed")
+class AsioVersions(unittest.TestCase):
+    def test_versions_that_no_archive_has_are_counted_as_skipped(self):
+        with tempfile.TemporaryDirectory(prefix="coroscope-asio-") as folder:
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c",
+                 "source scripts/dev/common.sh; source scripts/dev/asio_versions.sh; root=$1\n"
+                 "ninja() { :; }; debian_archive() { :; }; apt-get() { return 100; }; asio_suite build", "bash", folder],
+                cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+        lines = done.stdout.splitlines()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(lines[-1], r"^0 passed, 0 failed, [1-9]\d* skipped$")
+        self.assertRegex(lines[0], r"^libasio-dev of .*: skipped")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every C++ snippet of the documents, as a user would who copies it.
+"""Compiles every C++ snippet of the documents, as a user compiles a copy.
 
-A snippet that includes something is a program of its own; one that does not stands in a program that
-includes all of Coroscope. Each is compiled with the switches of the project, warnings being errors. Left
-out, and named, is one whose libraries' own headers this compiler refuses without us.
-"""
+A snippet that includes a header is a program of its own. Any other snippet is put into a program that includes all of
+Coroscope. Each is compiled with the switches of the project, and warnings are errors. A snippet is left out, and
+named, if this compiler refuses the headers of its libraries even without ours."""
 
 import pathlib
 import re
@@ -31,7 +30,8 @@ def source_of(code):
 
 
 def libraries_of(code, include):
-    """The snippet's definitions, and of other libraries what it includes and what the headers that it names do."""
+    """The snippet's definitions, and the headers of other libraries that it includes itself or through headers of
+    ours."""
     headers = [include / name for name in INCLUDED.findall(code)]
     texts = [code, *(header.read_text(encoding="utf-8") for header in headers if header.exists())]
     return "\n".join(re.findall("^#define.*", code, re.MULTILINE) + [line for text in texts
@@ -47,7 +47,7 @@ def compiles(compiler, include, source, folder):
 
 
 def is_refused(compiler, include, code, folder):
-    """Are its libraries there, and does the compiler not compile their headers?"""
+    """Whether the snippet's libraries are installed, and the compiler refuses their headers."""
     good, errors = compiles(compiler, include, libraries_of(code, include), folder)
     return not good and not re.search("No such file|file not found", errors)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What tests of coroscope::fiber share.
+// Shared by the tests of coroscope::fiber.
 
 #include <coroscope/integration/boost_context.hpp>
 
@@ -15,7 +15,7 @@ namespace coroscope::test {
 
 inline void nap() { spin(std::chrono::microseconds(200)); }
 
-inline const analysis::task_info& fiber_at(const recorded& found, std::size_t which = 0) {
+inline analysis::task_info fiber_at(const recorded& found, std::size_t which = 0) {
     for (const auto& task : found.trace.tasks) {
         if (task.fiber && which-- == 0) return task;
     }

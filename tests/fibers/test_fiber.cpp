@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// coroscope::fiber: results and lifetimes of a function on a stack of its own.
+// coroscope::fiber: results and lifetimes of a function on its own stack.
 
 #include <boost/context/protected_fixedsize_stack.hpp>
 
@@ -14,7 +14,7 @@ using namespace coroscope;
 using namespace coroscope::test;
 
 TEST_SUITE("fiber") {
-    TEST_CASE("a fiber runs when it is resumed, gives control back and goes on where it was") {
+    TEST_CASE("a fiber runs when it is resumed, returns control and continues at the same place") {
         std::vector<int> steps;
         fiber work([&steps](fiber::handle& self) {
             steps.push_back(1);
@@ -30,7 +30,8 @@ TEST_SUITE("fiber") {
         CHECK(steps == std::vector{1, 2, 3});
     }
 
-    TEST_CASE("a function may be move-only, take nothing, and is gone when the fiber is done") {
+    TEST_CASE(
+        "a function may be move-only, take no argument, and is destroyed when the fiber is done") {
         int gone = 0, seen = 0;
         fiber work([&seen, held = std::make_unique<says_when_gone>(gone),
                     number = std::make_unique<int>(7)] { seen = *number; });
@@ -49,7 +50,7 @@ TEST_SUITE("fiber") {
         first.resume();
         fiber second = std::move(first);
         CHECK_FALSE(
-            first.valid());  // NOLINT(bugprone-use-after-move): what it is left as is promised
+            first.valid());  // NOLINT(bugprone-use-after-move): the moved-from state is specified
         second.resume();
         CHECK(ran == 2);
         second = fiber([&ran] { ran = 10; });
@@ -88,7 +89,7 @@ TEST_SUITE("fiber") {
         CHECK(fiber_at(session.stop()).state == analysis::task_state::failed);
     }
 
-    TEST_CASE("a fiber outlives the one that made it") {
+    TEST_CASE("a fiber outlives the fiber that made it") {
         recording session;
         fiber made;
         fiber maker([&made](fiber::handle& self) {
@@ -111,7 +112,7 @@ TEST_SUITE("fiber") {
         CHECK(found.split(scope).suspended_ns == fiber_at(found, 1).time.suspended_ns);
     }
 
-    TEST_CASE("what a function throws when a fiber is made of it leaves no fiber behind") {
+    TEST_CASE("a function that throws while a fiber is made of it leaves no fiber behind") {
         struct cannot_be_copied {
             cannot_be_copied() = default;
             cannot_be_copied(const cannot_be_copied&) { throw std::runtime_error("no copy"); }
@@ -127,7 +128,7 @@ TEST_SUITE("fiber") {
 
     TEST_CASE("a thread makes any number of fibers, whether or not they run") {
         constexpr int many =
-            70'000;  // more than a sanitizer's record of the calls that a thread is in has places
+            70'000;  // more than a sanitizer's record of a thread's open calls holds
         int ran = 0;
         for (int each = 0; each < many; ++each) {
             fiber work([&ran] { ++ran; });
@@ -136,7 +137,7 @@ TEST_SUITE("fiber") {
         CHECK(ran == many / 2);
     }
 
-    TEST_CASE("any stack of Boost.Context's will do") {
+    TEST_CASE("any stack of Boost.Context can be used") {
         recording session;
         fiber work(std::allocator_arg, boost::context::protected_fixedsize_stack(64 * 1024),
                    [](fiber::handle& self) {

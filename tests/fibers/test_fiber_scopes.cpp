@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What scopes on the stack of a fiber say: whose they are, and what of them was suspended.
+// Scopes on the stack of a fiber: their task, and their suspended time.
 
 #include <atomic>
 #include <cstddef>
@@ -23,7 +23,7 @@ foreign::manual<foreign::declared> suspends_its_fiber(fiber::handle& self) {
     co_return;
 }
 
-// A function with scopes that may go on on another thread after each of them.
+// A function that may continue on another thread after each of its scopes.
 void hops(fiber::handle& self, int times) {
     for (int each = 0; each < times; ++each) {
         COROSCOPE("hop");
@@ -40,7 +40,7 @@ void hops(fiber::handle& self, int times) {
 }  // namespace
 
 TEST_SUITE("fiber") {
-    TEST_CASE("a scope that was open across a suspension knows what of it was suspended") {
+    TEST_CASE("a scope that was open across a suspension has the time of its suspension") {
         recording session;
         fiber work([](fiber::handle& self) {
             COROSCOPE("outer");
@@ -63,7 +63,7 @@ TEST_SUITE("fiber") {
         CHECK((outer.flags & analysis::event_suspension_unknown) == 0);
         CHECK(found.split(outer).suspended_ns == task.time.suspended_ns);
         CHECK(found.split(outer).queued_ns == task.time.queued_ns);
-        CHECK(found.split(outer).running_ns >= 400'000);
+        CHECK(found.split(outer).running_ns >= nearly(400'000));
         CHECK(found.split(outer).running_ns <= task.time.running_ns);
         const auto& inner = found.event("not suspended");
         CHECK(inner.flags == 0);
@@ -71,7 +71,8 @@ TEST_SUITE("fiber") {
         CHECK(found.trace.events[inner.parent].name == outer.name);
     }
 
-    TEST_CASE("scopes belong to the fiber on whichever thread it runs, and others to nobody") {
+    TEST_CASE("scopes on a fiber belong to the fiber on each thread, and scopes outside belong to "
+              "no task") {
         constexpr int times = 100;
         recording session;
         {
@@ -123,13 +124,13 @@ TEST_SUITE("fiber") {
         const recorded found = session.stop();
         const auto& coroutine = found.task("suspends_its_fiber");
         CHECK_FALSE(coroutine.losses);
-        CHECK(coroutine.time.suspended_ns >= 200'000);
+        CHECK(coroutine.time.suspended_ns >= nearly(200'000));
         CHECK(coroutine.slices.size() == 2);
         CHECK(found.split(found.event("in the coroutine")).suspended_ns ==
               coroutine.time.suspended_ns);
     }
 
-    TEST_CASE("a fiber that runs another is interrupted by it, not suspended") {
+    TEST_CASE("a fiber that runs another fiber is suspended meanwhile") {
         recording session;
         fiber outer([] {
             COROSCOPE("outer");
@@ -143,10 +144,9 @@ TEST_SUITE("fiber") {
         });
         outer.resume();
         const recorded found = session.stop();
-        CHECK(fiber_at(found, 0).slices.size() == 1);
+        CHECK(fiber_at(found, 0).slices.size() == 3);
         CHECK(fiber_at(found, 1).slices.size() == 2);
-        CHECK(found.event("outer").self_running_ns <=
-              found.split(found.event("outer")).running_ns - 200'000);
+        CHECK(found.split(found.event("outer")).suspended_ns >= nearly(200'000));
         for (const auto& task : found.trace.tasks) CHECK_FALSE(task.losses);
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Included before a program that uses Boost.Fiber and knows nothing of Coroscope (-include): wraps the
-// algorithm of its main thread, and each one that it installs itself. With COROSCOPE_TEST_PLAIN in the
-// environment it installs nothing, for comparing what the program prints.
+// Included (-include) before a program that uses Boost.Fiber but not Coroscope: wraps the algorithm
+// of its main thread, and each algorithm that the program installs. With COROSCOPE_TEST_PLAIN in
+// the environment it wraps none, so that a test can compare the program's output.
 
 #include <cstdlib>
 #include <utility>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A file of the program that is built without the profiler: ranges and futures work, nothing is recorded.
+// A file of the program that is built without the profiler: ranges and futures work, and nothing is
+// recorded.
 #define COROSCOPE_ENABLED 0
 
 #include <coroscope/async.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the tests of ranges and futures share: a journal of what happened in which order.
+// Shared by the tests of ranges and futures: a journal that keeps the order of events.
 
 #include <atomic>
 #include <memory>
@@ -11,12 +11,14 @@
 #include <vector>
 
 #include <coroscope/range.hpp>
+#include <coroscope/task.hpp>
 
+#include "../runtime/support/foreign.hpp"
 #include "../runtime/support/recording.hpp"
 
 namespace coroscope::test {
 
-/// Notes words in the order of their happening; for one thread, or threads that take turns.
+/// Keeps words in the order in which they were noted. For one thread, or threads that take turns.
 class journal {
 public:
     void note(std::string word) { words_.push_back(std::move(word)); }
@@ -36,7 +38,7 @@ struct only_moves {
     std::unique_ptr<int> value;
 };
 
-/// The message of what `call` throws; empty where it does not.
+/// The message of the exception that `call` throws; empty if it does not throw.
 template <class Call>
 std::string message_of(Call&& call) {
     try {
@@ -45,6 +47,12 @@ std::string message_of(Call&& call) {
         return error.what();
     }
     return "";
+}
+
+/// Runs a task until it waits for the first time. Pass the result to sync_wait() to wait for its end.
+template <class T>
+foreign::eager<T, foreign::plain> start(task<T> work) {
+    co_return co_await std::move(work);
 }
 
 inline std::exception_ptr an_error(const char* message) {

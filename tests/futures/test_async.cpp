@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Ranges that end with a coroscope::async's future, and async as a drop-in.
+// Ranges that end with the future of coroscope::async, and async as a replacement of std::async.
 
 #include <coroscope/async.hpp>
 
@@ -14,7 +14,7 @@ using namespace coroscope;
 using namespace coroscope::test;
 
 TEST_SUITE("async") {
-    TEST_CASE("calls a member, and hands a function and its arguments over as values") {
+    TEST_CASE("async calls a member, and passes a function and its arguments as values") {
         struct counter {
             int next(int step) { return count += step; }
             int count = 0;
@@ -27,7 +27,7 @@ TEST_SUITE("async") {
                   .get() == 4);
     }
 
-    TEST_CASE("a function on a thread of its own ends the range when it has returned") {
+    TEST_CASE("a function on its own thread ends the range when it has returned") {
         recording session;
         std::binary_semaphore go(0);
         const range ends("on a thread");
@@ -46,7 +46,7 @@ TEST_SUITE("async") {
     }
 
     TEST_CASE(
-        "arguments and results may be move-only, void or references; exceptions come through") {
+        "arguments and results may be move-only, void or references, and exceptions come through") {
         future<only_moves> moved = coroscope::async(
             [](only_moves given) { return only_moves(*given.value * 2); }, only_moves(4));
         CHECK(*moved.get().value == 8);
@@ -61,7 +61,8 @@ TEST_SUITE("async") {
         CHECK(message_of([&] { failed.get(); }) == "in async");
     }
 
-    TEST_CASE("a deferred function runs where somebody waits, and ends the range there") {
+    TEST_CASE(
+        "a deferred function runs on the thread that waits for it, and ends the range there") {
         recording session;
         const range ends("deferred");
         std::thread::id ran_on;
@@ -77,8 +78,7 @@ TEST_SUITE("async") {
         CHECK(ends.ended());
     }
 
-    TEST_CASE(
-        "a function that has returned already, or thrown, ends the range where it is attached") {
+    TEST_CASE("a function that has already returned or thrown ends the range at its attachment") {
         future<only_moves> done = coroscope::async([] { return only_moves(6); });
         done.wait();
         const range ends("complete already");
@@ -101,7 +101,7 @@ TEST_SUITE("async") {
         CHECK(ends.ended());
     }
 
-    TEST_CASE("a deferred function that nobody waits for is abandoned with its future") {
+    TEST_CASE("a deferred function without a waiter is abandoned with its future") {
         const range ends("never waited for");
         bool ran = false;
         {
@@ -126,13 +126,18 @@ TEST_SUITE("async") {
         }
     }
 
-    TEST_CASE("the last future waits for its thread; one that became a std::future does not") {
+    TEST_CASE("the last future waits for its thread; a std::future made from it does not") {
         std::atomic<bool> done{false};
-        const auto slow = [&done] {
+        std::binary_semaphore go(0);
+        const auto slow = [&done, &go] {
+            go.acquire();
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             done = true;
         };
-        coroscope::async(std::launch::async, slow).valid();
+        {
+            const future<void> last = coroscope::async(std::launch::async, slow);
+            go.release();
+        }
         CHECK(done.load());
         done = false;
         {
@@ -140,15 +145,15 @@ TEST_SUITE("async") {
             const shared_future<void> second = first;
             first = {};
             CHECK_FALSE(done.load());
+            go.release();
         }
         CHECK(done.load());
-        std::binary_semaphore go(0);
         std::future<void> plain = coroscope::async(std::launch::async, [&go] { go.acquire(); });
         go.release();
         plain.get();
     }
 
-    TEST_CASE("copies that became plain shared futures leave their thread running, each of them") {
+    TEST_CASE("copies that became plain shared futures leave their thread running") {
         std::binary_semaphore go(0);
         std::shared_future<void> plain;
         std::shared_future<void> other;

@@ -27,7 +27,7 @@ task<std::string> query_under_range(future<std::string> pending) {
     co_return co_await call_end_callbacks_on_future(query, std::move(pending));
 }
 
-/// A coroutine that nobody instruments.
+/// A coroutine that is not instrumented.
 struct plain {
     struct promise_type {
         plain get_return_object() noexcept { return {}; }
@@ -48,7 +48,7 @@ foreign::manual<foreign::declared> foreign_await(future<int> pending, int& resul
     result = co_await std::move(pending);
 }
 
-/// Has another thread destroy who made it go on.
+/// Lets another thread destroy the producer that resumed it.
 template <class Producer>
 plain await_and_drop(std::unique_ptr<Producer>& producer, bool& dropped) {
     co_await producer->get_future();
@@ -84,7 +84,8 @@ TEST_SUITE("await of futures") {
         sync_wait(await_on(nothing.get_future()));
     }
 
-    TEST_CASE("whoever goes on may wait for another thread that destroys the producer") {
+    TEST_CASE("a coroutine that a producer resumes may wait for another thread that destroys the "
+              "producer") {
         bool dropped = false;
         auto set = std::make_unique<promise<int>>();
         await_and_drop(set, dropped);
@@ -97,7 +98,7 @@ TEST_SUITE("await of futures") {
         CHECK(dropped);
     }
 
-    TEST_CASE("exceptions and broken promises are thrown where it awaits") {
+    TEST_CASE("exceptions and broken promises are thrown at the await") {
         promise<int> fails;
         std::thread producer([&fails] { fails.set_exception(an_error("no answer")); });
         CHECK(message_of([&] { sync_wait(await_on(fails.get_future())); }) == "no answer");
@@ -110,17 +111,15 @@ TEST_SUITE("await of futures") {
         CHECK_THROWS_AS(sync_wait(await_on(std::move(broken))), std::future_error);
     }
 
-    TEST_CASE("the coroutine goes on where the value is set, after the end of the range") {
+    TEST_CASE(
+        "the coroutine goes on inside the call that sets the value, after the end of the range") {
         recording session;
         promise<std::string> rows;
         std::thread producer;
         {
-            auto work = query_under_range(rows.get_future());
-            producer = std::thread([&rows] {
-                std::this_thread::sleep_for(std::chrono::milliseconds(5));
-                rows.set_value("rows");
-            });
-            CHECK(sync_wait(std::move(work)) == "rows");
+            auto waiting = start(query_under_range(rows.get_future()));
+            producer = std::thread([&rows] { rows.set_value("rows"); });
+            CHECK(sync_wait(waiting) == "rows");
         }
         producer.join();
         const recorded found = session.stop();
@@ -134,22 +133,19 @@ TEST_SUITE("await of futures") {
         REQUIRE(awaits[0].resume_ns);
         CHECK(event.end_ns <= *awaits[0].resume_ns);
         CHECK(event.start_ns <= awaits[0].suspend_ns);
-        // The wake is the resume: handed over.
+        // A transfer: the wake is the resumption.
         CHECK(awaits[0].wake_ns == awaits[0].resume_ns);
         CHECK(found.split(event).suspended_ns > 0);
         CHECK(found.split(event).waiting_ns == 0);
     }
 
-    TEST_CASE("it is handed over, too, on a thread where nothing records but the coroutine's own "
-              "session") {
+    TEST_CASE("the coroutine goes on by a transfer, too, on a thread that only the coroutine's "
+              "session records") {
         recording session{profile_options{}};
         promise<int> answer;
-        auto work = await_on(answer.get_future());
-        std::thread producer([&answer] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-            answer.set_value(2);
-        });
-        CHECK(sync_wait(std::move(work)) == 2);
+        auto waiting = start(await_on(answer.get_future()));
+        std::thread producer([&answer] { answer.set_value(2); });
+        CHECK(sync_wait(waiting) == 2);
         producer.join();
         const recorded found = session.stop();
         const auto awaits = found.awaits(found.task("await_on"));
@@ -158,7 +154,7 @@ TEST_SUITE("await of futures") {
         CHECK(awaits[0].wake_ns == awaits[0].resume_ns);
     }
 
-    TEST_CASE("plain and instrumented coroutines await as well, and a shared future gives its "
+    TEST_CASE("plain and instrumented coroutines may await, too, and a shared future returns its "
               "reference") {
         promise<int> number;
         int result = 0;
@@ -185,7 +181,7 @@ TEST_SUITE("await of futures") {
         CHECK(session.stop().task("foreign_await").awaits.size() == 1);
     }
 
-    TEST_CASE("a coroutine that is destroyed while it awaits is forgotten") {
+    TEST_CASE("a coroutine that is destroyed while it awaits is abandoned") {
         recording session;
         promise<int> answer;
         {
@@ -197,7 +193,7 @@ TEST_SUITE("await of futures") {
         CHECK(session.stop().task("foreign_await").state == analysis::task_state::abandoned);
     }
 
-    TEST_CASE("futures of packaged_task and async are awaited alike") {
+    TEST_CASE("futures of packaged_task and async are awaited in the same way") {
         packaged_task<int()> work([] { return 3; });
         future<int> pending = work.get_future();
         std::thread worker(std::move(work));
@@ -207,20 +203,18 @@ TEST_SUITE("await of futures") {
         CHECK(sync_wait(await_on(coroscope::async(std::launch::deferred, [] { return 5; }))) == 5);
     }
 
-    TEST_CASE("who awaits what is ready at a thread's exit goes on there, and is recorded") {
+    TEST_CASE(
+        "a coroutine that awaits a value for a thread's exit goes on there, and is recorded") {
         recording session;
         promise<int> answer;
-        auto work = await_on(answer.get_future());
-        std::thread exiting([&answer] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-            answer.set_value_at_thread_exit(8);
-        });
-        CHECK(sync_wait(std::move(work)) == 8);
+        auto waiting = start(await_on(answer.get_future()));
+        std::thread exiting([&answer] { answer.set_value_at_thread_exit(8); });
+        CHECK(sync_wait(waiting) == 8);
         exiting.join();
         CHECK(session.stop().task("await_on").state == analysis::task_state::finished);
     }
 
-    TEST_CASE("completing and awaiting at once neither loses nor doubles a resumption") {
+    TEST_CASE("completing and awaiting at the same time neither loses nor doubles a resumption") {
         constexpr int rounds = 2000;
         for (int round = 0; round < rounds; ++round) {
             promise<int> answer;

@@ -14,7 +14,7 @@ namespace fibers = boost::fibers;
 
 namespace {
 
-/// A coroutine that nobody instruments.
+/// A coroutine that is not instrumented.
 struct plain {
     struct promise_type {
         plain get_return_object() noexcept { return {}; }
@@ -39,7 +39,8 @@ void run_fibers_while(const int& result) {
 }  // namespace
 
 TEST_SUITE("boost::fibers::future") {
-    TEST_CASE("the range ends before what came back is ready, and waiting for that is enough") {
+    TEST_CASE("the range ends before the returned future is ready, and waiting for that future is "
+              "enough") {
         fibers::promise<int> answer;
         const range ends("fiber");
         fibers::future<int> pending = call_end_callbacks_on_future(ends, answer.get_future());
@@ -54,7 +55,8 @@ TEST_SUITE("boost::fibers::future") {
         CHECK(pending.get() == 4);
     }
 
-    TEST_CASE("completed by another thread, failed, broken") {
+    TEST_CASE(
+        "a future that another thread completes, that fails or that is broken ends the range") {
         fibers::promise<int> elsewhere;
         const range ends("other thread");
         auto pending = call_end_callbacks_on_future(ends, elsewhere.get_future());
@@ -80,7 +82,7 @@ TEST_SUITE("boost::fibers::future") {
         CHECK(abandoned.ended());
     }
 
-    TEST_CASE("complete already, move-only, references, shared") {
+    TEST_CASE("a future may be complete already, move-only, of a reference or shared") {
         fibers::promise<only_moves> complete;
         complete.set_value(only_moves(2));
         const range ends("complete");
@@ -103,7 +105,7 @@ TEST_SUITE("boost::fibers::future") {
         CHECK(shared.ended());
     }
 
-    TEST_CASE("a task awaits it in a fiber of its thread, its range in the task") {
+    TEST_CASE("a task awaits a fiber future in a fiber of its thread, with its range in the task") {
         recording session;
         fibers::promise<int> answer;
         int result = 0;

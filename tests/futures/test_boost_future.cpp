@@ -24,7 +24,7 @@ task<int> query_under_range(boost::future<int> pending) {
 }  // namespace
 
 TEST_SUITE("boost::future") {
-    TEST_CASE("the range ends on the completing thread, before what came back is ready") {
+    TEST_CASE("the range ends on the completing thread, before the returned future is ready") {
         recording session;
         boost::promise<int> answer;
         const range query("query");
@@ -56,7 +56,7 @@ TEST_SUITE("boost::future") {
         CHECK_THROWS_AS(broken.get(), boost::broken_promise);
     }
 
-    TEST_CASE("complete already, void, references, move-only") {
+    TEST_CASE("a future may be complete already, void, of a reference or move-only") {
         const range complete("complete");
         CHECK(call_end_callbacks_on_future(complete, boost::make_ready_future(2)).get() == 2);
         CHECK(complete.ended());
@@ -81,7 +81,7 @@ TEST_SUITE("boost::future") {
         CHECK(*taken.get().value == 3);
     }
 
-    TEST_CASE("a shared future ends the range, with a value or an exception") {
+    TEST_CASE("a shared future ends the range, and all copies have the value") {
         boost::promise<std::string> answer;
         boost::shared_future<std::string> all = answer.get_future().share();
         const range ends("shared");
@@ -92,22 +92,20 @@ TEST_SUITE("boost::future") {
         CHECK(all.get() == "both");
     }
 
-    TEST_CASE("a task awaits it, its range in the task, and goes on where the value is set") {
+    TEST_CASE("a task awaits a Boost future, with its range in the task, and goes on after the "
+              "value is set") {
         recording session;
         boost::promise<int> answer;
-        auto work = query_under_range(answer.get_future());
-        std::thread producer([&answer] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-            answer.set_value(9);
-        });
-        CHECK(sync_wait(std::move(work)) == 9);
+        auto waiting = start(query_under_range(answer.get_future()));
+        std::thread producer([&answer] { answer.set_value(9); });
+        CHECK(sync_wait(waiting) == 9);
         producer.join();
         const recorded found = session.stop();
         CHECK(found.event("db.query").task == found.task_index("query_under_range"));
         CHECK(found.task("query_under_range").state == analysis::task_state::finished);
     }
 
-    TEST_CASE("awaiting gives exceptions, ready values and shared values") {
+    TEST_CASE("an await returns ready and shared values, and throws exceptions") {
         boost::promise<int> fails;
         std::thread producer([&fails] { fails.set_exception(std::runtime_error("late")); });
         CHECK_THROWS(sync_wait(await_on(fails.get_future())));
@@ -117,7 +115,8 @@ TEST_SUITE("boost::future") {
         CHECK(sync_wait(shared(boost::make_ready_future(5).share())) == 5);
     }
 
-    TEST_CASE("a deferred function runs where somebody waits, and ends its range there") {
+    TEST_CASE(
+        "a deferred function runs on the thread that waits for it, and ends its range there") {
         const range ends("deferred"), shared("shared"), refers("refers"), fails("fails");
         std::thread::id ran_on;
         auto pending =
@@ -161,7 +160,7 @@ TEST_SUITE("boost::future") {
         CHECK(found.count("db.query") == 1);
     }
 
-    TEST_CASE("a future that is not valid ends the range and is given back") {
+    TEST_CASE("an invalid future ends the range and is returned") {
         const range ends("invalid"), shared("shared");
         CHECK_FALSE(call_end_callbacks_on_future(ends, boost::future<int>()).valid());
         CHECK(ends.ended());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Futures of other libraries by the forms that future_adaptor knows, and by a specialisation.
+// Futures of other libraries, in the forms that future_adaptor knows and by a specialisation.
 
 #include <coroscope/await_future.hpp>
 #include <coroscope/future_adaptor.hpp>
@@ -16,7 +16,7 @@ using namespace coroscope::test;
 
 namespace small {
 
-/// What the small libraries below complete: a value or an error, and who is called then.
+/// The shared state of the small libraries below: a value or an error, and a continuation.
 template <class T>
 struct shared_result {
     using stored = std::conditional_t<std::is_reference_v<T>,
@@ -37,7 +37,7 @@ struct shared_result {
         if (error) std::rethrow_exception(error);
         return static_cast<T>(std::move(*value));
     }
-    /// The producer goes without a result, and with it who waits for one.
+    /// The producer is destroyed without a result, and the continuation with it.
     void abandon() { continuation = nullptr; }
     template <class Produce>
     void produce(Produce&& produce_value) {
@@ -102,7 +102,7 @@ private:
 
 }  // namespace folly_like
 
-/// A library whose then(f) hands over the completed future.
+/// A library whose then(f) passes the completed future.
 namespace then_like {
 
 template <class T>
@@ -129,7 +129,7 @@ private:
 
 }  // namespace then_like
 
-/// A library of its own kind, for which a user writes the adaptor. There is no job that is none.
+/// A library of another kind, for which a user writes the adaptor. Its jobs are never empty.
 namespace callback_like {
 
 struct job {
@@ -182,7 +182,7 @@ TEST_SUITE("foreign futures") {
         CHECK(message_of([&] { std::move(failed).get(); }) == "lost");
     }
 
-    TEST_CASE("a folly-style future may give a reference, be complete already or be abandoned") {
+    TEST_CASE("a folly-style future may return a reference, be complete already or be abandoned") {
         int target = 0;
         auto state = std::make_shared<shared_result<int&>>();
         const range ends("folly-style, reference");
@@ -203,7 +203,7 @@ TEST_SUITE("foreign futures") {
         CHECK(abandoned.ended());
     }
 
-    TEST_CASE("a semi-future is given an executor first") {
+    TEST_CASE("a semi-future gets an executor first") {
         folly_like::executor loop;
         auto state = std::make_shared<shared_result<int>>();
         state->value = 6;
@@ -234,9 +234,8 @@ TEST_SUITE("foreign futures") {
         CHECK(abandoned.ended());
     }
 
-    TEST_CASE(
-        "a future with then() may give what only moves, a reference or an error, from another "
-        "thread") {
+    TEST_CASE("a future with then() may return a move-only value, a reference or an error, from "
+              "another thread") {
         int target = 0;
         auto moving = std::make_shared<shared_result<only_moves>>();
         auto referring = std::make_shared<shared_result<int&>>();
@@ -265,16 +264,15 @@ TEST_SUITE("foreign futures") {
         callback_like::job work(std::make_shared<shared_result<int>>());
         const range ends("adapted");
         auto attached = call_end_callbacks_on_future(ends, work);
-        auto waits = [](callback_like::job awaited) -> task<int> {
+        auto waiting = start([](callback_like::job awaited) -> task<int> {
             co_return co_await await_future(std::move(awaited));
-        }(attached);
+        }(attached));
         std::thread producer([&work] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
             (*work.before)();
             work.state->produce([] { return 8; });
         });
         producer.join();
-        CHECK(sync_wait(std::move(waits)) == 8);
+        CHECK(sync_wait(waiting) == 8);
         CHECK(session.stop().count("adapted") == 1);
     }
 }

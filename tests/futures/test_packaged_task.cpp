@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Ranges that end with a coroscope::packaged_task's future, and the task as a drop-in.
+// Ranges that end with the future of a coroscope::packaged_task, and the task as a replacement of
+// std::packaged_task.
 
 #include <coroscope/packaged_task.hpp>
 
@@ -16,8 +17,8 @@ int doubled(int value) { return 2 * value; }
 }  // namespace
 
 TEST_SUITE("packaged_task") {
-    TEST_CASE("calls what the standard library's calls: members, and functions whose value nobody "
-              "wants") {
+    TEST_CASE("packaged_task calls members like the standard library's, and may drop a function's "
+              "value") {
         struct counter {
             int next(int step) { return count += step; }
             int count = 0;
@@ -49,7 +50,7 @@ TEST_SUITE("packaged_task") {
         CHECK(session.stop().count("packaged") == 1);
     }
 
-    TEST_CASE("what the function throws comes through, and ends the range") {
+    TEST_CASE("an exception of the function comes through, and ends the range") {
         packaged_task<void()> work([] { throw std::runtime_error("went wrong"); });
         const range ends("throws");
         future<void> pending = call_end_callbacks_on_future(ends, work.get_future());
@@ -85,7 +86,7 @@ TEST_SUITE("packaged_task") {
         CHECK(&reference.get() == &target);
     }
 
-    TEST_CASE("the signature follows from a function or a callable") {
+    TEST_CASE("the signature is deduced from a function or a callable") {
         packaged_task from_function(doubled);
         packaged_task from_lambda([](int value) mutable noexcept { return value + 1; });
         future<int> first = from_function.get_future();
@@ -96,7 +97,7 @@ TEST_SUITE("packaged_task") {
         CHECK(second.get() == 3);
     }
 
-    TEST_CASE("after a reset it can be called again; what was not called before is broken") {
+    TEST_CASE("after a reset the task can be called again, and the earlier future is broken") {
         packaged_task<int()> work([count = 0]() mutable { return ++count; });
         const range abandoned("reset before the call");
         future<int> broken = call_end_callbacks_on_future(abandoned, work.get_future());
@@ -109,12 +110,13 @@ TEST_SUITE("packaged_task") {
         CHECK(pending.get() == 1);
         CHECK_THROWS_AS(work(), std::future_error);
         packaged_task<int()> moved(std::move(work));
-        // NOLINTNEXTLINE(bugprone-use-after-move): what it is left as is promised
+        // NOLINTNEXTLINE(bugprone-use-after-move): the moved-from state is specified
         CHECK_FALSE(work.valid());
         CHECK(moved.valid());
     }
 
-    TEST_CASE("made ready at the thread's exit, it ends the range when the function has returned") {
+    TEST_CASE("make_ready_at_thread_exit() ends the range when the function has returned, and the "
+              "future is ready at the exit") {
         packaged_task<int()> work([] { return 6; });
         const range ends("at exit");
         future<int> pending = call_end_callbacks_on_future(ends, work.get_future());

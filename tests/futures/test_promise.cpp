@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Ranges that end with a coroscope::promise's future, and the promise as a drop-in.
+// Ranges that end with the future of a coroscope::promise, and the promise as a replacement of
+// std::promise.
 
 #include <coroscope/future.hpp>
 
@@ -25,7 +26,7 @@ TEST_SUITE("promise") {
         CHECK((session.stop().event("query").flags & analysis::event_open) == 0);
     }
 
-    TEST_CASE("end callbacks run before anybody can see that the future is ready") {
+    TEST_CASE("end callbacks run before the future is ready") {
         promise<int> answer;
         shared_future<int> all = answer.get_future().share();
         bool was_ready = true;
@@ -60,7 +61,7 @@ TEST_SUITE("promise") {
         CHECK_THROWS_AS(pending.get(), std::future_error);
     }
 
-    TEST_CASE("a complete future ends the range where it is attached") {
+    TEST_CASE("a complete future ends the range at its attachment") {
         promise<int> answer;
         future<int> complete = answer.get_future();
         answer.set_value(7);
@@ -115,7 +116,7 @@ TEST_SUITE("promise") {
         CHECK(ends.ended());
     }
 
-    TEST_CASE("a second future is refused, given back as it was, and counted") {
+    TEST_CASE("a second future is refused, returned unchanged, and counted") {
         const auto before = current_range_faults().attached_twice;
         promise<int> first;
         promise<int> second;
@@ -131,7 +132,7 @@ TEST_SUITE("promise") {
         CHECK(one.get() == 1);
     }
 
-    TEST_CASE("a range that was ended by hand lets the future complete as ever") {
+    TEST_CASE("a range that was ended by hand lets the future complete as usual") {
         promise<int> answer;
         int ends = 0;
         const range early("ended by hand");
@@ -143,7 +144,7 @@ TEST_SUITE("promise") {
         CHECK(ends == 1);
     }
 
-    TEST_CASE("the attached future keeps a range open whose handles are gone") {
+    TEST_CASE("the attached future keeps a range without handles open") {
         promise<int> answer;
         bool ended = false;
         future<int> pending;
@@ -157,7 +158,8 @@ TEST_SUITE("promise") {
         CHECK(ended);
     }
 
-    TEST_CASE("end callbacks run under the context of the attachment, which is then taken back") {
+    TEST_CASE("end callbacks run under the context of the attachment, which does not stay on the "
+              "thread") {
         const auto context_in_callback = [](auto complete) {
             promise<int> answer;
             const range ends("under a context");
@@ -184,8 +186,8 @@ TEST_SUITE("promise") {
               }) == 4711);
     }
 
-    TEST_CASE("a value that is set for the thread's exit ends the range at once and is ready at "
-              "the exit") {
+    TEST_CASE(
+        "a value that is set for the thread's exit ends the range before the future is ready") {
         promise<int> answer;
         const range ends("at exit");
         future<int> pending = call_end_callbacks_on_future(ends, answer.get_future());
@@ -199,7 +201,7 @@ TEST_SUITE("promise") {
         CHECK(pending.get() == 9);
     }
 
-    TEST_CASE("misuse is answered as by the standard library") {
+    TEST_CASE("misuse has the same result as in the standard library") {
         promise<int> answer;
         future<int> pending = answer.get_future();
         CHECK_THROWS_AS(static_cast<void>(answer.get_future()), std::future_error);
@@ -208,7 +210,7 @@ TEST_SUITE("promise") {
         CHECK_THROWS_AS(answer.set_exception(an_error("late")), std::future_error);
         CHECK(pending.get() == 1);
         promise<int> moved(std::move(answer));
-        // NOLINTNEXTLINE(bugprone-use-after-move): what it is left as is promised
+        // NOLINTNEXTLINE(bugprone-use-after-move): the moved-from state is specified
         CHECK_THROWS_AS(answer.set_value(3), std::future_error);
         CHECK_THROWS_AS(static_cast<void>(answer.get_future()), std::future_error);
         future<int> invalid;
@@ -239,7 +241,7 @@ TEST_SUITE("promise") {
     }
 
     TEST_CASE(
-        "a borrowed range that dies before its future is reported, ends there, and harms nobody") {
+        "a borrowed range that dies before its future is reported, ends there, and does no harm") {
         recording session;
         const auto before = current_range_faults().borrowed_died_early;
         promise<int> answer;
@@ -279,8 +281,8 @@ TEST_SUITE("promise") {
         CHECK(session.stop().count("raced") == rounds);
     }
 
-    TEST_CASE("attaching while another thread completes ends the range once, before the future is "
-              "given back ready") {
+    TEST_CASE("attaching while another thread completes ends the range once, before the future's "
+              "value is there") {
         constexpr int rounds = 2000;
         for (int round = 0; round < rounds; ++round) {
             promise<int> answer;

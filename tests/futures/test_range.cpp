@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Ranges that end when somebody says so.
+// Ranges that end by a call.
 
 #include <coroscope/range.hpp>
 
@@ -18,7 +18,7 @@ using namespace coroscope::test;
 
 namespace {
 
-/// Resumes on the executor's thread, which ends the range before.
+/// Ends the range on the executor's thread, and then resumes there.
 class hop_that_ends {
 public:
     hop_that_ends(thread_executor& loop, range& ends) noexcept : loop_(&loop), ends_(&ends) {}
@@ -44,7 +44,7 @@ task<> range_over_hop(thread_executor& loop) {
 }  // namespace
 
 TEST_SUITE("range") {
-    TEST_CASE("a range lasts from its making to its end, whoever holds a handle") {
+    TEST_CASE("a range lasts from its construction to its end, and all handles see the end") {
         recording session;
         range first(std::string("shared"));
         const range second = first;
@@ -68,7 +68,7 @@ TEST_SUITE("range") {
         CHECK(session.stop().count("once") == 1);
     }
 
-    TEST_CASE("the last handle that goes ends the range") {
+    TEST_CASE("the destruction of the last handle ends the range") {
         recording session;
         bool ended = false;
         {
@@ -83,7 +83,7 @@ TEST_SUITE("range") {
     }
 
     TEST_CASE(
-        "end callbacks run in the order they were added, and at once when the range has ended") {
+        "end callbacks run in the order of their addition, and at once if the range has ended") {
         journal happened;
         const range ends("callbacks");
         ends.on_end(happened.noting("first"));
@@ -94,7 +94,7 @@ TEST_SUITE("range") {
         CHECK(happened.words() == words{"first", "second", "late"});
     }
 
-    TEST_CASE("a callback may add another and end the range again") {
+    TEST_CASE("a callback may add another callback and end the range again") {
         journal happened;
         range ends("nested");
         ends.on_end([&] {
@@ -107,7 +107,7 @@ TEST_SUITE("range") {
         CHECK(happened.words() == words{"outer", "outer done", "inner"});
     }
 
-    TEST_CASE("a callback may let the last handle go while the range ends") {
+    TEST_CASE("a callback may destroy the last handle while the range ends") {
         recording session;
         auto last = std::make_unique<range>("gone in its end");
         last->on_end([&last] { last.reset(); });
@@ -124,8 +124,8 @@ TEST_SUITE("range") {
         CHECK(seen == 5);
     }
 
-    TEST_CASE(
-        "what a callback throws is dropped, counted, and keeps no other callback from running") {
+    TEST_CASE("an exception of a callback is dropped, counted, and keeps no other callback from "
+              "running") {
         const auto before = current_range_faults().callbacks_that_threw;
         int ran = 0;
         const range ends("throws");
@@ -146,8 +146,8 @@ TEST_SUITE("range") {
         CHECK(found.event("ends first").end_ns <= found.event("in the callback").start_ns);
     }
 
-    TEST_CASE("a range ended on another thread belongs to the task that began it and divides as "
-              "that does") {
+    TEST_CASE("a range that ends on another thread belongs to the task that began it, and its time "
+              "divides as the task's time") {
         recording session;
         thread_executor loop;
         sync_wait(range_over_hop(loop));
@@ -162,7 +162,7 @@ TEST_SUITE("range") {
         CHECK(event.self_running_ns == 0);
     }
 
-    TEST_CASE("outside tasks a range has a length, and nobody says that it ran") {
+    TEST_CASE("a range outside tasks has a length, and counts as waiting") {
         recording session;
         {
             const range begun("outside tasks");
@@ -188,7 +188,7 @@ TEST_SUITE("range") {
         CHECK(found.count("ended") == 1);
     }
 
-    TEST_CASE("an end that comes after the stop is counted, and reaches no later session") {
+    TEST_CASE("an end after the stop is counted, and reaches no later session") {
         const auto before = current_range_faults().ends_after_stop;
         range late;
         {
@@ -206,7 +206,7 @@ TEST_SUITE("range") {
         CHECK(found.trace.events.empty());
     }
 
-    TEST_CASE("a range of a thread's own session is recorded there, wherever it ends") {
+    TEST_CASE("a range of a thread's own session is recorded there, whichever thread ends it") {
         recording session{profile_options{}};
         const range begun("begun in a local session");
         std::thread([&begun] { begun.end(); }).join();
@@ -216,7 +216,7 @@ TEST_SUITE("range") {
         CHECK(found.end_thread(event) != event.thread);
     }
 
-    TEST_CASE("while nothing records, ranges run their callbacks and leave no trace") {
+    TEST_CASE("without a session, ranges run their callbacks and are not recorded") {
         range early("too early");
         recording session;
         int ends = 0;
@@ -232,7 +232,7 @@ TEST_SUITE("range") {
         CHECK(session.stop().trace.events.empty());
     }
 
-    TEST_CASE("a handle that names no range is ended, and runs callbacks at once") {
+    TEST_CASE("a handle without a range counts as ended, and runs callbacks at once") {
         const range none_at_all;
         int ends = 0;
         none_at_all.on_end([&ends] { ++ends; });
@@ -241,7 +241,8 @@ TEST_SUITE("range") {
         CHECK(none_at_all.ended());
     }
 
-    TEST_CASE("whoever ends a range, its callbacks have run when end() returns") {
+    TEST_CASE(
+        "the callbacks of a range have run when end() returns, on each thread that calls it") {
         constexpr int rounds = 500;
         constexpr int enders = 4;
         std::array<std::atomic<int>, enders> seen{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Senders, by a minimal library of the test's own.
+// Senders of a minimal library in this test.
 
 #include <coroscope/integration/senders.hpp>
 
@@ -14,18 +14,18 @@ using namespace coroscope::test;
 
 namespace {
 
-struct outcome {
+struct noted_outcome {
     std::string how;
     int value = 0;
     std::uint64_t task = 0;
     bool ended = false;
 };
 
-/// Notes how it was completed, and whether the range had ended by then.
+/// Keeps the kind of its completion, and the task of the context at that time.
 class noting_receiver {
 public:
     using receiver_concept = struct a_receiver;
-    explicit noting_receiver(outcome& into) noexcept : into_(&into) {}
+    explicit noting_receiver(noted_outcome& into) noexcept : into_(&into) {}
     void set_value(std::unique_ptr<int> value) && { note("value", *value); }
     void set_value(int& value) && { note("reference", value); }
     void set_value() && { note("nothing", 0); }
@@ -43,7 +43,7 @@ private:
     void note(const char* how, int value) const {
         *into_ = {how, value, current_context().task, true};
     }
-    outcome* into_;
+    noted_outcome* into_;
 };
 
 /// Completes its receiver by a function, when the test fires it.
@@ -81,7 +81,7 @@ private:
     Complete complete_;
 };
 
-/// A library whose functions are free.
+/// A library with free functions.
 struct free_sender {
     template <class Receiver>
     struct operation {
@@ -100,13 +100,13 @@ template <>
 inline constexpr bool coroscope::is_sender<free_sender> = true;
 
 TEST_SUITE("senders") {
-    TEST_CASE("each completion ends the range before the receiver hears of it, under the context "
-              "of the start") {
+    TEST_CASE("each completion ends the range before the receiver is called, under the context of "
+              "the start") {
         int target = 3;
         const auto complete_with = [](auto complete) {
             recording session;
             std::function<void()> fire;
-            outcome seen;
+            noted_outcome seen;
             auto sender = traced(fired_sender(fire, complete), "operation");
             auto operation = std::move(sender).connect(noting_receiver(seen));
             {
@@ -124,7 +124,7 @@ TEST_SUITE("senders") {
         };
         CHECK(complete_with([](auto receiver) { std::move(receiver).set_value(); }).how ==
               "nothing");
-        const outcome moved = complete_with(
+        const noted_outcome moved = complete_with(
             [](auto receiver) { std::move(receiver).set_value(std::make_unique<int>(8)); });
         CHECK(moved.how == "value");
         CHECK(moved.value == 8);
@@ -138,10 +138,10 @@ TEST_SUITE("senders") {
               "stopped");
     }
 
-    TEST_CASE("the range begins at the start, not when the sender is connected") {
+    TEST_CASE("the range begins at the start, not at connect()") {
         recording session;
         std::function<void()> fire;
-        outcome seen;
+        noted_outcome seen;
         const auto sender = traced(
             fired_sender(fire, [](auto receiver) { std::move(receiver).set_stopped(); }), "lazy");
         {
@@ -160,7 +160,7 @@ TEST_SUITE("senders") {
     TEST_CASE("an operation that is destroyed after its start ends its range") {
         recording session;
         std::function<void()> fire;
-        outcome seen;
+        noted_outcome seen;
         {
             auto operation =
                 traced(fired_sender(fire, [](auto receiver) { std::move(receiver).set_value(); }),
@@ -171,10 +171,9 @@ TEST_SUITE("senders") {
         CHECK((session.stop().event("destroyed").flags & analysis::event_open) == 0);
     }
 
-    TEST_CASE(
-        "free functions serve as members do, and environments and nested types pass through") {
+    TEST_CASE("free functions work like members, and environments and nested types pass through") {
         recording session;
-        outcome seen;
+        noted_outcome seen;
         auto operation = traced(free_sender(), "free").connect(noting_receiver(seen));
         operation.start();
         CHECK(seen.how == "nothing");

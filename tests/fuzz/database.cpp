@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Databases as a profiler writes them, with rows as the fuzzer wants them: damage inside a well-formed file.
-// COROSCOPE_FUZZ_SCHEMA names whose tables they are. Bytes say, row by row: which table, and for each of its
-// columns a kind and a value.
+// Databases in the form of a profiler's, with rows from the fuzzer's input: damage inside a
+// well-formed file. COROSCOPE_FUZZ_SCHEMA selects the profiler whose tables they have. The input
+// gives, row by row, a table, and for each of its columns a kind and a value.
 
 #include "target.hpp"
 
@@ -22,7 +22,7 @@ struct table {
     int count;
 };
 
-// One of these is a fuzzer's, see meson.build.
+// Each fuzzer uses one of these, see meson.build.
 [[maybe_unused]] constexpr table nvprof[] = {
     {"StringTable", "_id_, value", 2},
     {"CUPTI_ACTIVITY_KIND_MARKER", "_id_, flags, timestamp, id, objectKind, objectId, name, domain",
@@ -46,7 +46,7 @@ struct table {
 
 constexpr auto& schema = COROSCOPE_FUZZ_SCHEMA;
 
-/// What is left of the input; zeros behind its end.
+/// The rest of the input, followed by zeros.
 class recipe {
 public:
     explicit recipe(std::string_view bytes) : left_(bytes) {}

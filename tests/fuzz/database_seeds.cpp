@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Recipes of tables, as database.cpp reads them: each row is the number of its table and, for each of its columns, a
-// kind and a value.
+// Recipes of tables for database.cpp. A row is the number of its table and, for each of its
+// columns, a kind and a value.
 
 #include <concepts>
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace coroscope_fuzz {
 namespace {
 
-/// What stands in one column.
+/// The value of one column.
 class cell {
 public:
     template <std::integral Number>
@@ -47,7 +47,7 @@ namespace nvprof {
 constexpr std::int64_t launch_call = 211;
 
 std::string text(std::int64_t id, const char* value) { return row(0, {id, value}); }
-/// An end has the name 0.
+/// A marker's end has the name 0.
 std::string marker(std::int64_t rank, std::int64_t id, std::int64_t time, const cell& name) {
     return row(1, {rank, 2, time, id, 0, 0, name, 0});
 }

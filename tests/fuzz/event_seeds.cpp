@@ -30,7 +30,7 @@ constexpr std::string_view pairs = R"([
 {"ph":"e","name":"c","cat":"x","id":"0x1","pid":1,"tid":1,"ts":1e3},{"ph":"C","name":"d","ts":1,"args":{"v":1}},
 {"ph":"X","name":"e","pid":1,"tid":1,"ts":1,"ts":2,"dur":1})";
 
-/// What newer versions of Kineto write.
+/// A trace as newer versions of Kineto write it.
 constexpr std::string_view newer =
     R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "a device"}],
 "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8}, "with_stack": 1, "with_flops": 1, "profile_memory": 1,
@@ -49,7 +49,7 @@ constexpr std::string_view newer =
 {"ph": "X", "cat": "Trace", "name": "PyTorch Profiler", "pid": "Spans", "tid": "PyTorch Profiler", "ts": 0, "dur": 50}
 ]})";
 
-/// Whole ones, one with a step, ends without a beginning, of two lanes, and a repeated id.
+/// Whole arrows, one with a step, ends without a begin, of two lanes, and a repeated id.
 constexpr std::string_view arrows = R"({"traceEvents": [
 {"ph": "X", "cat": "cpu_op", "name": "from", "pid": 1, "tid": 1, "ts": 1, "dur": 5},
 {"ph": "X", "cat": "cpu_op", "name": "to", "pid": 1, "tid": 2, "ts": 4, "dur": 5},
@@ -62,7 +62,8 @@ constexpr std::string_view arrows = R"({"traceEvents": [
 {"ph": "f", "pid": 1, "tid": 2, "ts": 4, "cat": "ac2g", "name": "ac2g"}
 ]})";
 
-/// Records of memory without totals, without a device, one that found none, and one without an argument.
+/// Records of memory without totals, without a device, one of a failed allocation, and one without
+/// arguments.
 constexpr std::string_view memory = R"({"traceEvents": [
 {"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 1, "tid": 1, "ts": 1, "dur": 5},
 {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 2, "s": "t", "args": {"Bytes": 64, "Addr": 16, "Device Type": 0}},

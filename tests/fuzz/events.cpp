@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Traces of other profilers, of whatever kind the bytes seem to be: Chrome's JSON, gzip, databases.
+// Traces of other profilers: Chrome's JSON, gzip and databases, whichever the input resembles.
 
 #include "target.hpp"
 

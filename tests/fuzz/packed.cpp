@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The reader of packed traces, and packing. The mutator gives blocks the checksums that they should have, behind which
-// nothing would be read. What is a trace is packed, and must then read as it did, however it is damaged.
+// The reader of packed traces, and packing. The mutator gives blocks the checksums of their
+// content, since the reader skips blocks with a wrong one. Input that is a native trace is packed,
+// and must then read as before, however damaged it is.
 
 #include "target.hpp"
 
@@ -72,7 +73,7 @@ namespace {
 
 using namespace coroscope_fuzz;
 
-/// Where the blocks begin; 0 where there is no room for a header.
+/// The offset of the first block, or 0 if the input has no room for a header.
 std::size_t seal_header(std::uint8_t* data, std::size_t size) {
     format::pack_header header;
     if (size < sizeof header) return 0;

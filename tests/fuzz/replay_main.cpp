@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Feeds a target every file of the folders that are named, as a test: what fuzzing found once stays found. The first
-// has the seeds, and must have some; a target without the second, its corpus, says so.
+// Feeds a target every file of the named folders, as a test that keeps earlier findings fixed. The
+// first folder has the seeds, and must not be empty. The second one is the corpus; if it is
+// missing, the program prints that.
 
 #include <cstdint>
 #include <cstdio>

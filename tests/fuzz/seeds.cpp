@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the fuzzers begin with: one well-formed input for each part of a format.
+// The first inputs of the fuzzers: one well-formed input for each part of a format.
 //
 //     fuzz_seeds FOLDER      writes FOLDER/native, FOLDER/packed, FOLDER/events, FOLDER/nvprof, FOLDER/nsight
 
@@ -10,6 +10,7 @@
 
 #include <coroscope/trace/pack.hpp>
 
+#include "facts_trace.hpp"
 #include "seeds.hpp"
 #include "trace_builder.hpp"
 
@@ -49,6 +50,24 @@ trace_builder tasks() {
     return std::move(trace.lasts(1000));
 }
 
+trace_builder awaits() {
+    trace_builder trace;
+    const auto awaited = trace.site("wait", "b.cpp", 4, trace::site_kind::await);
+    trace.object(3, trace::object_kind::timer).object(4, trace::object_kind::other, "a gate");
+    trace.on(1)
+        .spawn(10, 1, 0, trace::spawn_started)
+        .plain_suspend(14, 1, awaited)
+        .plain_resume(20, 1)
+        .outcome(21, 1, trace::await_outcome::exception)
+        .suspend(22, 1, awaited, 0, 3)
+        .resume(30, 1, 0, trace::make_outcome(trace::await_outcome::cancelled))
+        .suspend(32, 1, awaited, 0, 4)
+        .mark(40, trace::mark_kind::end_of_service)
+        .finish(50, 1, 0, trace::finish_destroyed | trace::finish_with_service);
+    trace.on(2).plain_suspend(60, 9, awaited).plain_resume(70, trace::task_id_limit - 1);
+    return std::move(trace.lasts(1000));
+}
+
 trace_builder texts() {
     trace_builder trace;
     const auto named = trace.site("named");
@@ -83,6 +102,28 @@ trace_builder devices() {
     return std::move(trace.lasts(1000));
 }
 
+// Facts of each kind about threads, a later kind, and a chunk of its own.
+trace_builder states() {
+    trace_builder trace = tasks();
+    trace.header.thread_states = static_cast<std::uint64_t>(trace::thread_state_source::switches);
+    trace.kernel()
+        .created(2, 5)
+        .enters(2, 8)
+        .times(1, 10, 100, 0)
+        .leaves(1, 20)
+        .blocked(30, 20, {1, 202, 0, 0x7f10, 0, 2, 1})
+        .enters(1, 40)
+        .preempted(1, 45)
+        .enters(1, 47)
+        .times(1, 50, 120, 9)
+        .lost(55, 60, 4);
+    const std::uint64_t body[3]{1, 2, 3};
+    trace.kernel().fact(62, 15, body, sizeof body);
+    trace.kernel().next_chunk(70).leaves(1, 75);
+    trace.on(1).resource_wait(62, 68, {.waiter = 1, .holder = 2, .released = 66});
+    return std::move(trace.lasts(1000));
+}
+
 trace_builder killed() {
     trace_builder trace = tasks();
     trace.leave_open();
@@ -107,15 +148,21 @@ int main(int count, char** words) {
     const seed_folder native(folder / "native");
     add(native, "scopes", scopes());
     add(native, "tasks", tasks());
+    add(native, "awaits", awaits());
     add(native, "texts", texts());
     add(native, "devices", devices());
+    add(native, "states", states());
+    add(native, "facts", test::facts_trace());
     add(native, "killed", killed());
     const seed_folder packed(folder / "packed");
     add(packed, "whole", texts());
     packed.add("scopes", packed_bytes(scopes()));
     packed.add("tasks", packed_bytes(tasks()));
+    packed.add("awaits", packed_bytes(awaits()));
     packed.add("texts", packed_bytes(texts()));
     packed.add("devices", packed_bytes(devices()));
+    packed.add("states", packed_bytes(states()));
+    packed.add("facts", packed_bytes(test::facts_trace()));
     packed.add("killed", packed_bytes(killed()));
     coroscope_fuzz::add_event_seeds(seed_folder(folder / "events"));
     coroscope_fuzz::add_nvprof_seeds(seed_folder(folder / "nvprof"));

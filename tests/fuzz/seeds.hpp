@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What writes the seeds of each target.
+// Writers of the seeds of each target.
 
 #include <filesystem>
 #include <fstream>
@@ -22,10 +22,10 @@ private:
     std::filesystem::path where_;
 };
 
-/// Of the target `events`.
+/// Seeds of the target `events`.
 void add_event_seeds(const seed_folder& events);
 
-/// Of the targets that database.cpp makes tables for.
+/// Seeds of the targets for which database.cpp makes tables.
 void add_nvprof_seeds(const seed_folder& nvprof);
 void add_nsight_seeds(const seed_folder& nsight);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the fuzzers feed. A target reads whatever it is given as a user's command would, to the end: it
-// loads, and where that succeeds asks every question and writes every export.
+// The interface between fuzzers and targets. A target handles its input as a user's command would:
+// it loads the input, and on success asks for every table and writes every export.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace coroscope_fuzz {
 /// Each target defines it.
 void feed(std::string_view bytes);
 
-/// Takes what is written, and keeps nothing but its length.
+/// Discards the text that is written.
 struct nowhere {
     bool operator()(std::string_view text) const { return text.size() < std::string_view::npos; }
 };
 
-/// A failure is one line that says something; anything else is a defect.
+/// A failure must be one line that is not empty; otherwise it is a defect.
 void check_failure(const std::string& message);
 
-/// Averages, tables and exports of a list that was loaded.
+/// Makes the averages, tables and exports of a loaded list.
 void ask_all(const coroscope::analysis::event_list& events);
 
 }  // namespace coroscope_fuzz

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every public header stands alone: it compiles first in a file, twice, switched on and off.
+"""Every public header is self-contained: it compiles as the first include of a file, twice, switched on and off.
 
-An integration header needs its own library; where that is not installed the header is left out,
-by name.
-"""
+An integration header needs its own library. If that is not installed, the header is left out, and named."""
 
 import argparse
 import concurrent.futures
@@ -27,7 +25,7 @@ def public_headers(include):
 
 
 def variants(headers):
-    """The analysis has no switch, so one pass over it is enough."""
+    """Yields each header with each state of the switch. The analysis has no switch, so one compilation is enough."""
     for header in headers:
         for enabled in (1,) if "/analysis/" in header else (1, 0):
             yield header, enabled

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user writes first: record a scope, and print where the time went.
+// A user's first program: record a scope, and print the table.
 
 #include <iostream>
 

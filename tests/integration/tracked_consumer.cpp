@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the dependency coroscope-asio brings: Asio includes the header that its definitions name.
+// The effect of the dependency coroscope-asio: Asio includes the header that the dependency's
+// definitions name.
 
 #if !defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING) || !defined(ASIO_CUSTOM_HANDLER_TRACKING)
 #error "coroscope-asio defines the tracking of Asio and of Boost.Asio"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// QCoro's coroutine types, instrumented from outside by one line each: a task type whose promise transforms
-// what is awaited and that destroys itself in its final suspension, and two generators.
+// QCoro's coroutine types, instrumented from outside by one line each: two generators, and a task
+// type. The task's promise transforms awaited objects, and the coroutine destroys itself in its
+// final suspension.
 
 #include <coroscope/analysis/load.hpp>
 #include <coroscope/coroscope.hpp>
@@ -107,16 +108,17 @@ TEST_SUITE("QCoro") {
             check_sum(task, found.trace.duration_ns);
     }
 
-    TEST_CASE("a timer's wait is waiting, not running: nobody saw the wake") {
+    TEST_CASE("a timer's wait is waiting time, because the wake is unknown") {
         recording session;
         QCoro::waitFor(short_pause());
         const recorded found = session.stop();
         const analysis::task_info& task = found.task("short_pause");
-        CHECK(task.time.waiting_ns >= 4'000'000);
-        CHECK(task.time.running_ns < task.time.waiting_ns);
+        CHECK(task.time.waiting_ns > 0);
+        CHECK(task.time.suspended_ns == 0);
+        CHECK(task.time.queued_ns == 0);
     }
 
-    TEST_CASE("a generator gives what it gave, and is a task inside its consumer") {
+    TEST_CASE("a generator yields the same values, and is a task") {
         recording session;
         int sum = 0;
         for (const int value : counts(5)) sum += value;
@@ -125,7 +127,7 @@ TEST_SUITE("QCoro") {
         CHECK(found.task("counts").slices.size() == 6);
     }
 
-    TEST_CASE("an asynchronous generator gives what it gave") {
+    TEST_CASE("an asynchronous generator yields the same values, and finishes its consumer") {
         recording session;
         CHECK(QCoro::waitFor(sums_slowly(4)) == 6);
         const recorded found = session.stop();
@@ -133,7 +135,7 @@ TEST_SUITE("QCoro") {
         CHECK(found.task("sums_slowly").state == analysis::task_state::finished);
     }
 
-    TEST_CASE("a coroutine whose task object is gone runs to its end and destroys itself") {
+    TEST_CASE("a coroutine whose task object is destroyed runs to its end and destroys itself") {
         int ran = 0;
         recording session;
         nobody_waits_for(ran);
@@ -143,7 +145,7 @@ TEST_SUITE("QCoro") {
         CHECK(session.stop().task("nobody_waits_for").state == analysis::task_state::finished);
     }
 
-    TEST_CASE("everything works as before while nothing records") {
+    TEST_CASE("tasks and generators work as before without a session") {
         CHECK(QCoro::waitFor(adds()) == 16);
         CHECK(QCoro::waitFor(sums_slowly(4)) == 6);
         CHECK(current_context().task == 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Collects what anomaly detection finds while it lives.
+// Collects the anomalies that are found during its lifetime.
 
 #include <exception>
 #include <mutex>
@@ -34,7 +34,7 @@ public:
     std::vector<anomaly_copy> list;
 
 private:
-    // One call at a time, says the contract: no lock.
+    // The contract guarantees one call at a time, so no lock is needed.
     static void collect(const anomaly& found, void* data) {
         static_cast<anomalies*>(data)->list.push_back({found.kind, found.type, found.what,
                                                        found.message, *found.stack,

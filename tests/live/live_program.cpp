@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program whose live tasks another program looks at: tests stop it, or dump its core.
+// A program whose live tasks another program reads: tests stop it, or dump its core.
 //
-//   live_program wait    has the tasks below, prints "ready" and waits for the end of its input
-//   live_program fail    lets an exception leave a task, and a task's result be refused by nobody
+//   live_program wait    makes the tasks below, prints "ready" and waits for the end of its input
+//   live_program fail    lets an exception leave two tasks, catches it and prints "caught"
 
 #include <cstdio>
 #include <cstring>

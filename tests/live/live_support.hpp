@@ -26,7 +26,7 @@ inline std::string text_of(const async_stack& stack) {
     return {text, format(stack, text, sizeof text)};
 }
 
-/// The function that a frame's task was spawned by, without its namespaces.
+/// The function that spawned the task of a frame, without its namespaces.
 inline std::string function_of(const async_frame& frame) {
     const std::string_view label = frame.spawn.label;
     return std::string(label.substr(label.rfind(':') + 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which failures are reported, how often, and what is said of them.
+// The reported failures: which ones, how often, and their messages.
 
 #include <coroscope/anomaly.hpp>
 
@@ -62,7 +62,7 @@ task<int> asks_both() {
     co_return failed;
 }
 
-// Both children have failed before the first of them is awaited, as a when_all would have it.
+// Both children fail, and then the first exception is rethrown, as in a when_all.
 task<int> gathers() {
     std::exception_ptr first;
     for (const char* why : {"the one", "the other"}) {
@@ -83,7 +83,7 @@ task<int> turns_it_into_another() {
     } catch (const refused&) {
         failed = true;
     }
-    // The exception above is gone, and this one may stand where it stood.
+    // The exception above is destroyed, and this one may have the same address.
     if (failed) throw refused("gave up");
     co_return 0;
 }
@@ -131,14 +131,14 @@ task<int> pays(int amount) { co_return co_await subtracts(amount); }
 }  // namespace
 
 TEST_SUITE("anomaly detection") {
-    TEST_CASE("a task that gives a value is no anomaly") {
+    TEST_CASE("a task that returns a value is no anomaly") {
         anomalies found;
         const auto fine = []() -> task<int> { co_return 3; };
         CHECK(sync_wait(fine()) == 3);
         CHECK(found.list.empty());
     }
 
-    TEST_CASE("an exception across three tasks is reported once, where it began") {
+    TEST_CASE("an exception across three tasks is reported once, at its origin") {
         anomalies found;
         CHECK(throws_refused(serves()));
         REQUIRE(found.list.size() == 1);
@@ -151,7 +151,8 @@ TEST_SUITE("anomaly detection") {
         CHECK(only.exception != nullptr);
     }
 
-    TEST_CASE("its message names the failed task, its spawn and one line for each ancestor") {
+    TEST_CASE("the message of a failure names the failed task, its spawn and one line for each "
+              "ancestor") {
         anomalies found;
         CHECK(throws_refused(serves()));
         REQUIRE(found.list.size() == 1);
@@ -169,7 +170,7 @@ TEST_SUITE("anomaly detection") {
         CHECK(text.ends_with("\n"));
     }
 
-    TEST_CASE("an exception that has nothing to say is reported without a text") {
+    TEST_CASE("an exception without a text is reported without one") {
         struct says_nothing : std::exception {
             const char* what() const noexcept override { return nullptr; }
         };
@@ -179,7 +180,7 @@ TEST_SUITE("anomaly detection") {
         };
         anomalies found;
         bool caught = false;
-        try {  // doctest would read the text
+        try {  // doctest would read the null text
             sync_wait(mute());
         } catch (const says_nothing&) {
             caught = true;
@@ -196,7 +197,7 @@ TEST_SUITE("anomaly detection") {
         CHECK(found.list.size() == 2);
     }
 
-    TEST_CASE("two siblings that fail are two reports, and their awaiter's failure is none") {
+    TEST_CASE("two siblings that fail make two reports, and their awaiter's failure makes none") {
         anomalies found;
         CHECK(throws_refused(gathers()));
         REQUIRE(found.list.size() == 2);
@@ -204,14 +205,14 @@ TEST_SUITE("anomaly detection") {
         CHECK(found.list[1].what == "the other");
     }
 
-    TEST_CASE("an exception that is rethrown on another thread is the same") {
+    TEST_CASE("an exception that is rethrown on another thread is reported once") {
         anomalies found;
         thread_executor pool;
         CHECK(throws_refused(hops_and_asks(pool)));
         CHECK(found.list.size() == 1);
     }
 
-    TEST_CASE("one that is handled, and another thrown in its place, are two") {
+    TEST_CASE("a handled exception and a new one in its place are reported separately") {
         anomalies found;
         CHECK(throws_refused(turns_it_into_another()));
         REQUIRE(found.list.size() == 2);
@@ -219,14 +220,14 @@ TEST_SUITE("anomaly detection") {
         CHECK(function_of(found.list[1].stack[0]) == "turns_it_into_another");
     }
 
-    TEST_CASE("one that goes straight through a generator into its caller is the same") {
+    TEST_CASE("an exception that passes through a generator into its caller is reported once") {
         anomalies found;
         CHECK(throws_refused(adds_up()));
         REQUIRE(found.list.size() == 1);
         CHECK(function_of(found.list[0].stack[0]) == "counts_to_two");
     }
 
-    TEST_CASE("exceptions of any type are reported, and copies that are gone hurt nobody") {
+    TEST_CASE("exceptions of any type are reported, and destroyed copies do no harm") {
         anomalies found;
         const auto throws_a_number = []() -> task<int> {
             throw 7;
@@ -249,7 +250,7 @@ TEST_SUITE("anomaly detection") {
         CHECK(found.list[1].what == "nobody asks");
     }
 
-    TEST_CASE("a result that its type's validator refuses is reported once, where it began") {
+    TEST_CASE("a result that its type's validator refuses is reported once, at its origin") {
         anomalies found;
         CHECK(std::isnan(sync_wait(doubles(0.0))));
         REQUIRE(found.list.size() == 1);
@@ -260,7 +261,7 @@ TEST_SUITE("anomaly detection") {
         CHECK(found.list.size() == 1);
     }
 
-    TEST_CASE("a validator may be of a promise, whatever its coroutines return") {
+    TEST_CASE("a promise type may have a validator for the results of its coroutines") {
         anomalies found;
         CHECK(sync_wait(pays(1)) == 0);
         CHECK(found.list.empty());
@@ -285,7 +286,7 @@ TEST_SUITE("anomaly detection") {
         CHECK(calls == 2);
     }
 
-    TEST_CASE("whoever handles an exception can ask what was reported of it") {
+    TEST_CASE("a handler of an exception can ask for its report") {
         anomalies found;
         anomaly_text told;
         try {
@@ -304,7 +305,7 @@ TEST_SUITE("anomaly detection") {
         }
     }
 
-    TEST_CASE("with detection off the answer says how to turn it on") {
+    TEST_CASE("without detection the answer says how to turn it on") {
         CHECK(throws_refused(serves()));
         const anomaly_text answer = describe_failed_task();
         CHECK(count(answer.text, "COROSCOPE_ANOMALY=1") == 1);
@@ -316,7 +317,7 @@ TEST_SUITE("anomaly detection") {
         }
     }
 
-    TEST_CASE("what failed before detection was turned on again is not told of") {
+    TEST_CASE("failures from before detection was turned on again are forgotten") {
         {
             anomalies found;
             CHECK(throws_refused(serves()));
@@ -327,7 +328,8 @@ TEST_SUITE("anomaly detection") {
         CHECK(found.list.size() == 1);
     }
 
-    TEST_CASE("detection tracks live tasks while it lives, and leaves a wish for them alone") {
+    TEST_CASE(
+        "detection tracks live tasks during its lifetime, and leaves an explicit tracking on") {
         CHECK_FALSE(live_tasks().tracked);
         {
             anomalies found;

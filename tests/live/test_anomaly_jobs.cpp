@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Failures of what is no coroutine, and of many tasks at once.
+// Failures of jobs and threads, and of many tasks at once.
 
 #include <atomic>
 #include <stdexcept>
@@ -29,7 +29,7 @@ task<void> hops_and_fails(thread_executor& pool, int number) {
 }  // namespace
 
 TEST_SUITE("anomaly detection of jobs and threads") {
-    TEST_CASE("a job that throws is reported with who posted it") {
+    TEST_CASE("a job that throws is reported with the task that posted it") {
         anomalies found;
         manual_executor executor;
         executor_adaptor adaptor(executor);
@@ -44,7 +44,7 @@ TEST_SUITE("anomaly detection of jobs and threads") {
         CHECK(count(found.list[0].message, "failed with an exception\n") == 1);
     }
 
-    TEST_CASE("what goes straight through a generator out of a job is reported once") {
+    TEST_CASE("an exception that passes through a generator out of a job is reported once") {
         anomalies found;
         manual_executor executor;
         executor_adaptor adaptor(executor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The async stack of a task, across everything that it may have come through.
+// The async stack of a task, across hops, jobs, fibers and foreign coroutines.
 
 #include <coroscope/async_stack.hpp>
 #include <coroscope/fiber.hpp>
@@ -30,7 +30,7 @@ using foreign_lazy = foreign::lazy<T, foreign::outside>;
 struct seen_stack {
     async_stack stack;
     std::thread::id thread;
-    std::uint32_t line = 0;  // of the await in `middle`
+    std::uint32_t line = 0;  // the line of the await in `middle`
 };
 
 foreign_lazy<int> innermost(seen_stack& seen) {
@@ -89,7 +89,7 @@ manual_task spawns(slot& own, slot& others, std::vector<manual_task>& into, asyn
     co_await COROSCOPE_AWAIT("the spawner's own wait", suspend_into(own));
 }
 
-// What a scheduler of fibers would do, on one stack.
+// Acts like a scheduler of fibers, on one stack.
 manual_task stops_with_its_fiber(fiber_context& fiber, async_stack& outside, async_stack& back) {
     fiber.switch_out();
     outside = current_async_stack();
@@ -101,7 +101,8 @@ manual_task stops_with_its_fiber(fiber_context& fiber, async_stack& outside, asy
 }  // namespace
 
 TEST_SUITE("async stack") {
-    TEST_CASE("it leads from a foreign coroutine over a hop and two tasks to the root") {
+    TEST_CASE(
+        "an async stack leads from a foreign coroutine over a hop and two tasks to the root") {
         const tracking on;
         seen_stack seen;
         run_chain(seen);
@@ -118,7 +119,7 @@ TEST_SUITE("async stack") {
         }
     }
 
-    TEST_CASE("each task names the await that it is suspended in, and whom it awaits there") {
+    TEST_CASE("each task in the stack names its await, and the task that it awaits") {
         const tracking on;
         seen_stack seen;
         run_chain(seen);
@@ -131,7 +132,7 @@ TEST_SUITE("async stack") {
         CHECK(seen.stack[3].awaits == outer_frame.task);
     }
 
-    TEST_CASE("a session that records as well changes nothing of it") {
+    TEST_CASE("a session that records, too, does not change the stack") {
         const tracking on;
         recording session;
         seen_stack seen;
@@ -144,7 +145,7 @@ TEST_SUITE("async stack") {
         }
     }
 
-    TEST_CASE("a task that was spawned and is not awaited has its spawner above it") {
+    TEST_CASE("a spawned task that is not awaited has its spawner above it") {
         const tracking on;
         slot own;
         slot others;
@@ -160,7 +161,7 @@ TEST_SUITE("async stack") {
         CHECK(text.find("parent of task " + std::to_string(stack[0].task)) != std::string::npos);
     }
 
-    TEST_CASE("of a spawner that has ended only the number is left") {
+    TEST_CASE("a spawner that has ended is shown by its number only") {
         const tracking on;
         slot own;
         slot others;
@@ -178,7 +179,7 @@ TEST_SUITE("async stack") {
         CHECK(text_of(stack).find("not in the table") != std::string::npos);
     }
 
-    TEST_CASE("what is deeper than it has room for is counted") {
+    TEST_CASE("frames beyond the room of the stack are counted") {
         const tracking on;
         async_stack stack;
         sync_wait(at_depth(100, stack));
@@ -187,7 +188,7 @@ TEST_SUITE("async stack") {
         CHECK(text_of(stack).ends_with("and 69 more\n"));
     }
 
-    TEST_CASE("its text has one task a line and is cut where there is no room") {
+    TEST_CASE("the text of a stack has one task a line, and is cut if there is no room") {
         const tracking on;
         async_stack stack;
         sync_wait(calls_asks(stack));
@@ -207,7 +208,7 @@ TEST_SUITE("async stack") {
         CHECK(format(stack, nullptr, 0) == 0);
     }
 
-    TEST_CASE("a job that resumes no task is one of its own, below who posted it") {
+    TEST_CASE("a job that resumes no task is a task of its own, below the task that posted it") {
         const tracking on;
         async_stack stack;
         const auto posts = [](async_stack& into) -> task<void> {
@@ -224,7 +225,8 @@ TEST_SUITE("async stack") {
         CHECK(std::string_view(stack[0].spawn.file).ends_with("test_async_stack.cpp"));
     }
 
-    TEST_CASE("what runs on a fiber stops and goes on with it, and the fiber is above") {
+    TEST_CASE(
+        "a coroutine on a fiber stops and continues with the fiber, and the fiber is above it") {
         const tracking on;
         async_stack outside;
         async_stack back;
@@ -241,13 +243,14 @@ TEST_SUITE("async stack") {
         CHECK(live_tasks().tasks == 0);
     }
 
-    TEST_CASE("outside tasks it is empty, and says so") {
+    TEST_CASE("outside tasks the stack is empty, and its text says so") {
         const tracking on;
         CHECK(current_async_stack().empty());
         CHECK(text_of(current_async_stack()) == "no task runs on this thread\n");
     }
 
-    TEST_CASE("without tracking it is the current task alone, and says how to turn tracking on") {
+    TEST_CASE("without tracking the stack is the current task alone, and its text says how to turn "
+              "tracking on") {
         async_stack stack;
         sync_wait(calls_asks(stack));
         CHECK_FALSE(stack.tracked());

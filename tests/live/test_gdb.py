@@ -46,7 +46,7 @@ def find(pattern, text):
 
 
 def check_tasks(text):
-    """All five tasks stand in three stacks, and awaited tasks are named by who awaits them."""
+    """All five tasks are in three stacks, and each awaiter names the task that it awaits."""
     find("5 live tasks.*", text)
     below = [find(line, text).groups() for line in SERVING]
     assert below[1][1] == below[0][0] and below[2][1] == below[1][0], below

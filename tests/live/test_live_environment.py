@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Anomaly detection and live tasks that the environment turns on, in a program that knows nothing of them."""
+"""Anomaly detection and live tasks that the environment turns on, in a program without calls for them."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The table of live tasks: who is in it, who leaves it, and what happens where it is full.
+// The table of live tasks: the tasks that enter and leave it, and a full table.
 
 #include <coroscope/async_stack.hpp>
 
@@ -39,7 +39,7 @@ task<int> child(thread_executor& pool, int value) {
     co_return value;
 }
 
-// Every stack that a task sees of itself is its own: itself first, its awaiter second.
+// Checks that each stack that the task sees is its own: itself first, its awaiter second.
 task<int> checks_itself(thread_executor& pool, std::atomic<int>& wrong) {
     const async_stack before = current_async_stack();
     int sum = 0;
@@ -76,7 +76,7 @@ TEST_SUITE("live tasks") {
         CHECK(live_tasks().no_room == 0);
     }
 
-    TEST_CASE("frames that are destroyed while suspended, or never started, leave it") {
+    TEST_CASE("frames that are destroyed while suspended, or never started, leave the table") {
         const tracking on;
         slot place;
         {
@@ -94,7 +94,7 @@ TEST_SUITE("live tasks") {
         CHECK(live_tasks().tasks == 0);
     }
 
-    TEST_CASE("a task that is older than the tracking shows up at its next transition") {
+    TEST_CASE("a task that is older than the tracking enters the table at its next transition") {
         slot place;
         async_stack stack;
         auto older = waits_and_asks(place, stack);
@@ -107,7 +107,8 @@ TEST_SUITE("live tasks") {
         CHECK(stack[0].state == async_state::running);
     }
 
-    TEST_CASE("turned off and on again it has forgotten what ended meanwhile") {
+    TEST_CASE(
+        "tracking that is turned off and on again has forgotten the tasks that ended meanwhile") {
         slot place;
         track_live_tasks(true);
         auto ends_unseen = waits(place);
@@ -121,7 +122,8 @@ TEST_SUITE("live tasks") {
         track_live_tasks(false);
     }
 
-    TEST_CASE("scopes are not recorded for its sake, and a session beside it loses nothing") {
+    TEST_CASE(
+        "live tasks do not make scopes be recorded, and a session beside them loses nothing") {
         const tracking on;
         slot place;
         const auto body = [](slot& into) -> manual_task {
@@ -142,11 +144,11 @@ TEST_SUITE("live tasks") {
         CHECK(live_tasks().tasks == 1);
     }
 
-    TEST_CASE("tasks for which there is no room are counted, and run as ever") {
+    TEST_CASE("tasks without room in the table are counted, and run as usual") {
         const tracking on;
         const std::uint64_t before = live_tasks().no_room;
         constexpr std::uint64_t too_many = 500;
-        // As a coroutine's promise has it: 64 bytes each instead of a frame.
+        // The state in a coroutine's promise, of 64 bytes each, instead of a whole frame.
         const auto spawned = std::make_unique<detail::task_state[]>(table_slots + too_many);
         for (std::uint64_t index = 0; index < table_slots + too_many; ++index)
             detail::spawn_task(spawned[index], false);
@@ -166,7 +168,7 @@ TEST_SUITE("live tasks") {
         CHECK(live_tasks().tasks == 0);
     }
 
-    TEST_CASE("64 threads with thousands of tasks see only stacks of their own") {
+    TEST_CASE("64 threads with thousands of tasks see only their own stacks") {
         const tracking on;
         std::atomic<int> wrong{0};
         std::atomic<int> done{0};
@@ -186,7 +188,7 @@ TEST_SUITE("live tasks") {
         CHECK(live_tasks().tasks == 0);
     }
 
-    TEST_CASE("it may be turned on and off while many threads run tasks") {
+    TEST_CASE("tracking may be turned on and off while many threads run tasks") {
         std::atomic<int> wrong{0};
         std::atomic<int> done{0};
         constexpr int count = 400;
@@ -218,7 +220,7 @@ TEST_SUITE("live tasks") {
         CHECK(live_tasks().tasks == 0);
     }
 
-    TEST_CASE("a forked child goes on with its own tasks") {
+    TEST_CASE("a forked child continues with its own tasks") {
         const tracking on;
         slot place;
         auto before = waits(place);

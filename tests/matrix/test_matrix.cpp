@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A thousand trees of work at once on four threads, each with an attribute of its own. Every tree goes through
-// coroutine, thread pool, future, fiber, Asio timer and coroutine again, ten times; whoever runs
-// anywhere on the way looks whose context it finds.
+// A thousand trees of work at once on four threads, each with an attribute of its own. Every tree
+// goes through coroutine, thread pool, future, fiber, Asio timer and coroutine again, ten times.
+// Each step checks that it has the context of its tree.
 //
-// Built twice: with Asio's handler tracking, where each post and timer is a task, and without.
+// Built twice: with Asio's handler tracking, which makes each post and timer a task, and without.
 
 #include <algorithm>
 #include <atomic>
@@ -43,7 +43,7 @@ constexpr int checks_per_round = 12;
 std::atomic<int> checks{0};
 std::atomic<int> wrong{0};
 
-// Is this the context of tree `id`?
+// Checks that this is the context of tree `id`.
 void check(int id) {
     const attribute_value found = current_attribute("tree");
     int carried = -1;
@@ -61,7 +61,7 @@ struct poster {
 };
 using executor = executor_adaptor<poster>;
 
-// A coroutine of somebody else's that nobody waits for.
+// A coroutine type of another library, without an awaiter.
 struct detached {
     struct promise_type {
         detached get_return_object() const noexcept { return {}; }
@@ -78,7 +78,7 @@ COROSCOPE_INSTRUMENT_COROUTINE(detached);
 
 namespace {
 
-// A coroutine that goes on where a fiber has run, half here and half in the pool.
+// Resumes its coroutine after a fiber, which runs half here and half in the pool.
 class fiber_hop {
 public:
     fiber_hop(executor& pool, int id)
@@ -168,8 +168,9 @@ detached plant(net::thread_pool& threads_of, executor& pool, int id) {
     check(id);
 }
 
-// A task and what descends from it, as one line: sites, in an order that does not depend on time. The job that
-// answers a future is left out: it is a task of its own only where it was done before anybody awaited.
+// A task and its descendants as one line: their sites, in an order that does not depend on time.
+// The job that answers a future is left out: it is a task of its own only if it was done before the
+// await.
 class outline {
 public:
     explicit outline(const recorded& found) : found_(found), children_(found.trace.tasks.size()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The calls that nvtx_injection.cpp, the tests' tool, was told of.
+// The calls that reached nvtx_injection.cpp, the tool of these tests.
 
 #include <cstdlib>
 #include <string>
@@ -18,7 +18,8 @@ namespace coroscope::test {
 // NVTX reads the variable at the first call of the process.
 inline const bool nvtx_tool_is_named = ::setenv("NVTX_INJECTION64_PATH", NVTX_INJECTION, 1) == 0;
 
-/// Those since the last time; from now on with or without categories, colours and payloads.
+/// Returns the calls since the last time. Later calls are written down with or without categories,
+/// colours and payloads.
 inline lines nvtx_calls(bool with_attributes_from_now = false) {
     using take_calls = void (*)(lines&, bool);
     static void* const tool = ::dlopen(NVTX_INJECTION, RTLD_NOW);
@@ -29,7 +30,7 @@ inline lines nvtx_calls(bool with_attributes_from_now = false) {
     return found;
 }
 
-/// The domain is made once in the process.
+/// Makes the domain, which is made once in the process.
 inline void make_nvtx_domain() {
     const emit_nvtx emit;
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a tool is to NVTX: a library, named by NVTX_INJECTION64_PATH, that takes NVTX's functions over. This one
-// writes down every call for the test to compare.
+// A tool for NVTX is a library that replaces NVTX's functions, and is named by
+// NVTX_INJECTION64_PATH. This one writes down every call for the test to compare.
 
 #include <atomic>
 #include <mutex>
@@ -21,7 +21,7 @@ void note(std::string call) {
     calls.push_back(std::move(call));
 }
 
-/// Are categories and payloads to be written down, too?
+/// Whether categories and payloads are written down, too.
 bool shows_attributes = false;
 
 struct domain_of_test {
@@ -91,7 +91,8 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
     return 1;
 }
 
-/// Takes the calls so far; ranges count from 1 again. From now on with or without categories, colours and payloads.
+/// Takes the calls so far, and counts ranges from 1 again. Later calls are written down with or
+/// without categories, colours and payloads.
 void take_nvtx_calls(std::vector<std::string>& into, bool with_attributes) {
     const std::lock_guard lock(mutex);
     shows_attributes = with_attributes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An observer under test: it notes each begin and end, and goes at the end of the test's block.
+// An observer under test: it notes each begin and end, and is removed at the end of the test's
+// block.
 
 #include <memory>
 #include <mutex>
@@ -18,7 +19,7 @@ namespace coroscope::test {
 
 inline std::string text_of(observed_text text) { return {text.data(), text.size()}; }
 
-/// Lines that any thread adds.
+/// Lines that any thread may add.
 class journal {
 public:
     void note(std::string line) {
@@ -37,7 +38,7 @@ private:
 
 using lines = std::vector<std::string>;
 
-/// Notes "+name" at a start and "-name" at an end, each behind the prefix.
+/// Notes "+name" at a start and "-name" at an end, each after the prefix.
 inline observer noting(journal& into, const std::string& prefix = "") {
     return {[&into, prefix](const scope_info& scope) {
                 into.note(prefix + "+" + text_of(scope.name()));

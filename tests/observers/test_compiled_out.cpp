@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A file that is built without the profiler: observers are registered, and its scopes are none.
+// A file that is built without the profiler: observers are registered, and it has no scopes.
 #define COROSCOPE_ENABLED 0
 
 #include <coroscope/coroscope.hpp>

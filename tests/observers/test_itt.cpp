@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// emit_itt, as the calls that it makes of ITT. The library's own is left out: lib/integration/itt.cpp is compiled
-// into this test, with an imitation of ITT.
+// emit_itt, by its calls of ITT. lib/integration/emit/itt.cpp is compiled into this test with an
+// imitation of ITT, instead of the library's own copy.
 
 #include <coroscope/integration/itt.hpp>
 
@@ -15,7 +15,7 @@ using namespace coroscope;
 using namespace coroscope::test;
 
 TEST_SUITE("itt") {
-    TEST_CASE("scopes on the stack are tasks of their thread, under their bare names") {
+    TEST_CASE("scopes on the stack are ITT tasks of their thread, under their plain names") {
         const emit_itt emit{{.record_shapes = true}};
         REQUIRE(emit.active());
         {
@@ -26,7 +26,7 @@ TEST_SUITE("itt") {
                                         "coroscope end", "coroscope end"});
     }
 
-    TEST_CASE("what may end on another thread is an overlapped task") {
+    TEST_CASE("a range that may end on another thread is an overlapped task") {
         const emit_itt emit;
         const range first("first");
         const range second("second");
@@ -36,7 +36,7 @@ TEST_SUITE("itt") {
                                         "coroscope end 1", "coroscope end 2"});
     }
 
-    TEST_CASE("after its end nothing is shown") {
+    TEST_CASE("after the end of the emitter nothing is shown") {
         {
             const emit_itt emit;
         }
@@ -46,14 +46,14 @@ TEST_SUITE("itt") {
         CHECK(take_itt_calls().empty());
     }
 
-    TEST_CASE("entered twice it says that it is not reentrant") {
+    TEST_CASE("an emitter that is entered twice reports that it is not reentrant") {
         emit_itt emit;
         emit.start();
         CHECK(std::string(emit.message()) == "ITT annotation context manager is not reentrant");
         CHECK(emit.active());
     }
 
-    TEST_CASE("it shares the thread's slot with profile") {
+    TEST_CASE("the emitter shares the thread's slot with profile") {
         const profile session;
         const emit_itt emit;
         CHECK_FALSE(emit.active());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// emit_nvtx, as the calls that a tool sees.
+// emit_nvtx, by the calls that a tool sees.
 
 #include <coroscope/integration/nvtx.hpp>
 
@@ -52,8 +52,7 @@ TEST_SUITE("nvtx") {
                                     "push coroscope: inner", "pop", "pop", "pop"});
     }
 
-    TEST_CASE(
-        "ranges, and scopes in a coroutine's frame, are started and ended, on whatever thread") {
+    TEST_CASE("ranges, and scopes in a coroutine's frame, are started and ended, on any thread") {
         make_nvtx_domain();
         const emit_nvtx emit{{.all_threads = true}};
         const range upload("upload");
@@ -66,8 +65,7 @@ TEST_SUITE("nvtx") {
         CHECK(nvtx_calls() == lines{"start 1 coroscope: in frame", "end 1"});
     }
 
-    TEST_CASE("a pushed range that ends elsewhere is popped by its thread, and nobody else's in "
-              "its place") {
+    TEST_CASE("a pushed range that ends on another thread is popped by its own thread") {
         make_nvtx_domain();
         const emit_nvtx emit;
         {
@@ -83,7 +81,8 @@ TEST_SUITE("nvtx") {
         CHECK(nvtx_calls() == lines{"end 1"});
     }
 
-    TEST_CASE("what begins before or after is not shown, and what began has its end") {
+    TEST_CASE("ranges that begin before or after the emitter are not shown, and a range that began "
+              "under it has its end") {
         make_nvtx_domain();
         {
             COROSCOPE("before");
@@ -99,8 +98,8 @@ TEST_SUITE("nvtx") {
         CHECK(nvtx_calls() == lines{"start 1 coroscope: open", "end 1"});
     }
 
-    TEST_CASE("another thread's scopes are shown only where all threads are asked for, or work was "
-              "started") {
+    TEST_CASE("another thread's scopes are shown only if all threads are asked for, or the "
+              "thread's work started them") {
         make_nvtx_domain();
         const emit_nvtx emit;
         std::thread([] { COROSCOPE("other"); }).join();
@@ -108,14 +107,14 @@ TEST_SUITE("nvtx") {
         CHECK(nvtx_calls() == lines{"push coroscope: started", "pop"});
     }
 
-    TEST_CASE("entered twice it says that it is not reentrant, and stays on") {
+    TEST_CASE("an emitter that is entered twice reports that it is not reentrant, and stays on") {
         emit_nvtx emit;
         emit.start();
         CHECK(std::string(emit.message()) == "NVTX annotation context manager is not reentrant");
         CHECK(emit.active());
     }
 
-    TEST_CASE("it can be stopped and started again") {
+    TEST_CASE("the emitter can be stopped and started again") {
         make_nvtx_domain();
         emit_nvtx emit;
         emit.stop();
@@ -130,7 +129,7 @@ TEST_SUITE("nvtx") {
         CHECK(nvtx_calls() == lines{"push coroscope: on", "pop"});
     }
 
-    TEST_CASE("it shares the thread's slot with profile, both ways") {
+    TEST_CASE("the emitter shares the thread's slot with profile, both ways") {
         constexpr const char* refused = "Profiler is already enabled on this thread.";
         {
             const emit_nvtx emit;
@@ -153,7 +152,7 @@ TEST_SUITE("nvtx") {
         CHECK(after.active());
     }
 
-    TEST_CASE("on another thread the slot is free, but where all threads are shown") {
+    TEST_CASE("on another thread the slot is free, unless the emitter's thread started the work") {
         const emit_nvtx emit;
         std::thread([] {
             const profile session;
@@ -165,7 +164,7 @@ TEST_SUITE("nvtx") {
         })).join();
     }
 
-    TEST_CASE("disabled it does nothing, and is not refused anything") {
+    TEST_CASE("a disabled emitter does nothing, and is not refused") {
         make_nvtx_domain();
         emit_nvtx emit{{.enabled = false}};
         emit.start();
@@ -193,7 +192,8 @@ TEST_SUITE("nvtx") {
         CHECK(found[2] == "push coroscope: PowBackward0, seq = " + std::to_string(work.number));
     }
 
-    TEST_CASE("with shapes it shows ids, sizes, and which operation gave each input") {
+    TEST_CASE(
+        "with shapes the emitter shows ids, sizes, and the operation that produced each input") {
         make_nvtx_domain();
         const emit_nvtx emit{{.record_shapes = true}};
         const std::vector<float> left(6);
@@ -223,7 +223,7 @@ TEST_SUITE("nvtx") {
         CHECK(found[4] == "push coroscope: bare, op_id = " + std::to_string(multiplied));
     }
 
-    TEST_CASE("without shapes there are neither ids nor sizes") {
+    TEST_CASE("without shapes the emitter shows neither ids nor sizes") {
         make_nvtx_domain();
         const emit_nvtx emit;
         {

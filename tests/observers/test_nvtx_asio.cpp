@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// emit_nvtx: Asio's coroutines, as the calls that a tool sees.
+// emit_nvtx: Asio's coroutines, by the calls that a tool sees.
 
 #include <chrono>
 
@@ -19,7 +19,7 @@ net::awaitable<void> sleeper() {
 
 }  // namespace
 
-TEST_CASE("a spawned coroutine is a range until it ends, and a pushed one wherever it runs") {
+TEST_CASE("a spawned coroutine is a range until it ends, and a pushed range while it runs") {
     make_nvtx_domain();
     const emit_nvtx emit{{.tasks = true}};
     net::io_context io;

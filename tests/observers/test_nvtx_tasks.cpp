@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// emit_nvtx: tasks, categories, colours and payloads, as the calls that a tool sees.
+// emit_nvtx: tasks, categories, colours and payloads, by the calls that a tool sees.
 
 #include <coroscope/integration/nvtx.hpp>
 
@@ -29,7 +29,7 @@ foreign::manual<foreign::declared> only_waits(slot& at) { co_await suspend_into(
 task<int> inner() { co_return 1; }
 task<int> outer() { co_return co_await inner(); }
 
-/// What a call shows behind its name.
+/// The text after the name of a call.
 std::string attributes_of(const std::string& call) {
     const std::size_t at = call.find(" (");
     return at == std::string::npos ? "" : call.substr(at);
@@ -42,7 +42,7 @@ bool ends_with_name(const std::string& call, const char* verb, const char* funct
 }  // namespace
 
 TEST_SUITE("nvtx tasks") {
-    TEST_CASE("a task is a range from its spawn to its end, and a pushed one where it runs") {
+    TEST_CASE("a task is a range from its spawn to its end, and a pushed range while it runs") {
         make_nvtx_domain();
         const emit_nvtx emit{{.tasks = true}};
         slot at;
@@ -61,7 +61,8 @@ TEST_SUITE("nvtx tasks") {
         CHECK(found[5] == "end 1");
     }
 
-    TEST_CASE("who awaits is popped before the awaited is pushed, and pushed again after it") {
+    TEST_CASE(
+        "the awaiter is popped before the awaited task is pushed, and pushed again afterwards") {
         make_nvtx_domain();
         const emit_nvtx emit{{.tasks = true}};
         CHECK(sync_wait(outer()) == 1);
@@ -75,15 +76,15 @@ TEST_SUITE("nvtx tasks") {
                              "end", "push outer", "pop", "end"});
     }
 
-    TEST_CASE("without being asked for, tasks are not shown") {
+    TEST_CASE("tasks are shown only if they are asked for") {
         make_nvtx_domain();
         const emit_nvtx emit;
         CHECK(sync_wait(outer()) == 1);
         CHECK(nvtx_calls().empty());
     }
 
-    TEST_CASE("a job is a task, and another thread's are shown only where they are of this work or "
-              "all are asked for") {
+    TEST_CASE("a job is a task, and tasks of another thread are shown only if this work started "
+              "them or all threads are asked for") {
         make_nvtx_domain();
         manual_executor jobs;
         executor_adaptor executor(jobs);
@@ -100,7 +101,7 @@ TEST_SUITE("nvtx tasks") {
         CHECK(nvtx_calls().size() == 4);
     }
 
-    TEST_CASE("a fiber is a task, and a pushed range each time that it is switched in") {
+    TEST_CASE("a fiber is a task, and a pushed range each time it is switched in") {
         make_nvtx_domain();
         const emit_nvtx emit{{.tasks = true}};
         {
@@ -123,8 +124,8 @@ TEST_SUITE("nvtx tasks") {
         CHECK(found[2] == "end 1");
     }
 
-    TEST_CASE(
-        "what runs when the emitter stops ends there, and what was there before is not shown") {
+    TEST_CASE("a task that runs when the emitter stops ends there, and tasks from before the "
+              "emitter are not shown") {
         make_nvtx_domain();
         slot before_at, at;
         auto before = only_waits(before_at);
@@ -141,7 +142,7 @@ TEST_SUITE("nvtx tasks") {
         CHECK(nvtx_calls().empty());
     }
 
-    TEST_CASE("where observers are switched off, no task is shown") {
+    TEST_CASE("while observers are switched off, no task is shown") {
         make_nvtx_domain();
         const emit_nvtx emit{{.tasks = true}};
         const disable_observers_guard off;
@@ -149,7 +150,8 @@ TEST_SUITE("nvtx tasks") {
         CHECK(nvtx_calls().empty());
     }
 
-    TEST_CASE("scopes and tasks bear a task's id as payload, and the same name the same colour") {
+    TEST_CASE("scopes and tasks have the task's id as payload, and a task's pushed ranges have its "
+              "attributes") {
         make_nvtx_domain();
         const emit_nvtx emit{{.tasks = true}};
         nvtx_calls(true);
@@ -169,7 +171,8 @@ TEST_SUITE("nvtx tasks") {
         CHECK(shown[2].find("(category 0, payload ") != std::string::npos);
     }
 
-    TEST_CASE("a site's category is NVTX's, named once, and gives its ranges their colour") {
+    TEST_CASE(
+        "a site's category is NVTX's category, named once, and gives its ranges their colour") {
         make_nvtx_domain();
         const emit_nvtx emit;
         nvtx_calls(true);
@@ -190,7 +193,7 @@ TEST_SUITE("nvtx tasks") {
         CHECK(found[5].starts_with("push coroscope: alone (category 0, colour "));
     }
 
-    TEST_CASE("many threads' tasks have their ends, each once") {
+    TEST_CASE("the tasks of many threads have one end each") {
         make_nvtx_domain();
         {
             const emit_nvtx emit{{.all_threads = true, .tasks = true}};

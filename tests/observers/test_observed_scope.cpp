@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What an observer is told of a scope: its kind, place and name, its ids, its inputs and outputs.
+// The data of a scope that an observer gets: kind, place and name, ids, inputs and outputs.
 
 #include <coroscope/observer.hpp>
 
@@ -15,7 +15,7 @@ using namespace coroscope::test;
 
 namespace {
 
-/// A coroutine whose promise alone knows what to make of its operands, as Asio's does.
+/// A coroutine whose promise alone can await its operands, as in Asio.
 struct passing_coroutine {
     struct operand {};
     struct promise_type {
@@ -57,7 +57,7 @@ TEST_SUITE("observed scope") {
         CHECK(all.take().size() == 6);
     }
 
-    TEST_CASE("a labelled await of an operand that passes through is a scope of its own kind") {
+    TEST_CASE("a labelled await whose operand passes through is a scope of its own kind") {
         journal seen;
         const registered here(add_global_observer(noting(seen).scopes(scope_kind::await)));
         awaits_what_passes_through();
@@ -67,7 +67,8 @@ TEST_SUITE("observed scope") {
         CHECK(seen.take() == lines{"+labelled", "-labelled"});
     }
 
-    TEST_CASE("a scope says where it stands; a label of run time stands nowhere, and is copied") {
+    TEST_CASE(
+        "a scope gives its place in the source; a run-time label has no place, and is copied") {
         const site* found = nullptr;
         std::string label;
         const registered here(add_global_observer(
@@ -87,7 +88,7 @@ TEST_SUITE("observed scope") {
         CHECK(label == std::string(200, 'x'));
     }
 
-    TEST_CASE("ids are given only where an observer needs them, and each once") {
+    TEST_CASE("ids are given only if an observer needs them, and each only once") {
         std::vector<std::uint64_t> ids;
         const auto note = [&](const scope_info& scope) { ids.push_back(scope.id()); };
         {
@@ -120,7 +121,7 @@ TEST_SUITE("observed scope") {
         CHECK(threads[2] > threads[1]);
     }
 
-    TEST_CASE("inputs are shown during start only, and only where an observer needs them") {
+    TEST_CASE("inputs are shown only during the start, and only if an observer needs them") {
         lines inputs;
         const auto note = [&](const scope_info& scope) {
             inputs.push_back(text_of(scope.inputs()));
@@ -140,7 +141,7 @@ TEST_SUITE("observed scope") {
         CHECK(inputs == lines{"", "end:", "1, two, 2.5", "seven, true", "end:", "end:"});
     }
 
-    TEST_CASE("inputs have shapes, and addresses by which they are known again") {
+    TEST_CASE("inputs have shapes, and addresses by which they are recognised") {
         lines shapes;
         std::vector<const void*> addresses;
         const registered here(add_global_observer(
@@ -162,8 +163,7 @@ TEST_SUITE("observed scope") {
         CHECK(addresses.empty());
     }
 
-    TEST_CASE(
-        "where deferred work runs, a scope is a backward function and has the work's number") {
+    TEST_CASE("a scope that runs deferred work is a backward function and has the work's number") {
         std::vector<std::pair<scope_kind, std::int64_t>> seen;
         const registered here(add_global_observer(observer([&](const scope_info& scope) {
             seen.emplace_back(scope.kind(), scope.sequence_nr());
@@ -184,7 +184,7 @@ TEST_SUITE("observed scope") {
         CHECK(seen[2] == std::pair(scope_kind::function, std::int64_t{-1}));
     }
 
-    TEST_CASE("outputs are shown during end only, and only where an observer needs them") {
+    TEST_CASE("outputs are shown only during the end, and only if an observer needs them") {
         lines outputs;
         const auto note = [&](const scope_info& scope) {
             outputs.push_back("start:" + text_of(scope.outputs()));
@@ -207,8 +207,7 @@ TEST_SUITE("observed scope") {
         CHECK(outputs == lines{"start:", "", "start:", "3, four"});
     }
 
-    TEST_CASE(
-        "outputs are taken from a range that has end callbacks, and not from one that has ended") {
+    TEST_CASE("the outputs of a range with end callbacks are the last ones before its end") {
         lines outputs;
         const auto note_end = [&](const scope_info& scope, observer_context*) {
             outputs.push_back(text_of(scope.outputs()));
@@ -224,7 +223,7 @@ TEST_SUITE("observed scope") {
         CHECK(outputs == lines{"3"});
     }
 
-    TEST_CASE("a decorated call's arguments are its inputs and its result its output") {
+    TEST_CASE("a decorated call's arguments are its inputs, and its result is its output") {
         lines shown;
         const registered here(add_global_observer(
             observer([&](const scope_info& scope) { shown.push_back(text_of(scope.inputs())); },
@@ -254,7 +253,7 @@ TEST_SUITE("observed scope") {
         CHECK(current_observer_faults().cut_texts == before + 1);
     }
 
-    TEST_CASE("what may end on another thread says so") {
+    TEST_CASE("a scope that may end on another thread says so") {
         lines may;
         const registered here(add_global_observer(observer([&](const scope_info& scope) {
             if (scope.may_change_threads()) may.push_back(text_of(scope.name()));

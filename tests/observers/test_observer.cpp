@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The rules of observers, one by one, on one thread.
+// The rules for observers, one by one, on one thread.
 
 #include <coroscope/future.hpp>
 #include <coroscope/observer.hpp>
@@ -43,7 +43,7 @@ TEST_SUITE("observer") {
         CHECK(seen.take().empty());
     }
 
-    TEST_CASE("what start returns is handed to its end, and destroyed after it") {
+    TEST_CASE("the context that a start returns is passed to its end, and destroyed afterwards") {
         journal seen;
         struct told final : observer_context {
             explicit told(journal& to) : into(to) {}
@@ -62,7 +62,7 @@ TEST_SUITE("observer") {
         CHECK(seen.take() == lines{"end", "gone"});
     }
 
-    TEST_CASE("each scope gets its own context back, however they nest") {
+    TEST_CASE("each scope gets its own context back, in any nesting") {
         int next = 0;
         lines ends;
         const registered here(add_global_observer(
@@ -96,8 +96,8 @@ TEST_SUITE("observer") {
         CHECK(seen.take() == lines{"1+x", "2+x", "L+x", "M+x", "1-x", "2-x", "L-x", "M-x"});
     }
 
-    TEST_CASE(
-        "an observer that is removed while a scope is open still gets its end, and nothing after") {
+    TEST_CASE("an observer that is removed while a scope is open still gets its end, and no later "
+              "calls") {
         journal seen;
         registered here(add_global_observer(noting(seen)));
         {
@@ -109,7 +109,7 @@ TEST_SUITE("observer") {
     }
 
     TEST_CASE(
-        "the callables of a removed observer live until the last scope that it sees has ended") {
+        "the callables of a removed observer live as long as a scope that it observes is open") {
         auto alive = std::make_shared<int>(0);
         const std::weak_ptr<int> watched = alive;
         registered here(
@@ -141,7 +141,8 @@ TEST_SUITE("observer") {
         CHECK(remove_observer(added));
     }
 
-    TEST_CASE("removing itself and others inside a callback takes effect with the next scope") {
+    TEST_CASE(
+        "observers that are removed inside a callback still see that scope, and no later one") {
         journal seen;
         observer_handle itself = 0;
         observer_handle other = 0;
@@ -191,7 +192,7 @@ TEST_SUITE("observer") {
         }
     }
 
-    TEST_CASE("a scope inside a callback is not seen by the same observer, but by others") {
+    TEST_CASE("a scope inside a callback is seen by other observers, but not by the same one") {
         journal seen;
         const registered other(add_global_observer(noting(seen)));
         const registered here(add_global_observer(
@@ -203,7 +204,7 @@ TEST_SUITE("observer") {
         CHECK(seen.take() == lines{"+x", "+in start", "-in start", "-x", "+in end", "-in end"});
     }
 
-    TEST_CASE("a callback's exception is dropped and counted, and the others run") {
+    TEST_CASE("a callback's exception is dropped and counted, and the other callbacks run") {
         journal seen;
         const std::uint64_t before = current_observer_faults().callbacks_that_threw;
         const registered throws(add_global_observer(
@@ -219,7 +220,7 @@ TEST_SUITE("observer") {
         CHECK(current_observer_faults().callbacks_that_threw == before + 2);
     }
 
-    TEST_CASE("an end is not called where the start threw") {
+    TEST_CASE("an end is not called if the start threw") {
         bool ended = false;
         const registered here(
             add_global_observer({[](const scope_info&) { throw std::runtime_error("in start"); },
@@ -242,7 +243,7 @@ TEST_SUITE("observer") {
         CHECK(seen.take() == lines{"+left", "-left", "caught"});
     }
 
-    TEST_CASE("a range ends for its observers when it ends, wherever that is") {
+    TEST_CASE("a range ends for its observers at its end, on whichever thread that is") {
         journal seen;
         const registered here(add_global_observer(noting(seen)));
         const range upload("upload");
@@ -252,7 +253,8 @@ TEST_SUITE("observer") {
         CHECK(seen.take() == lines{"-upload", "callback"});
     }
 
-    TEST_CASE("a range that is attached to a future ends for its observers when that completes") {
+    TEST_CASE(
+        "a range that is attached to a future ends for its observers when the future completes") {
         journal seen;
         const registered here(add_global_observer(noting(seen)));
         promise<int> source;
@@ -264,7 +266,7 @@ TEST_SUITE("observer") {
         CHECK(seen.take() == lines{"-borrowed"});
     }
 
-    TEST_CASE("ten observers see a scope, each once") {
+    TEST_CASE("ten observers see a scope once each") {
         journal seen;
         std::vector<std::unique_ptr<registered>> all;
         for (int each = 0; each < 10; ++each)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What observing a scope allocates. A program of its own, whose operator new counts.
+// The allocations for an observed scope, in a separate program whose operator new counts.
 
 #include <coroscope/coroscope.hpp>
 
@@ -54,8 +54,8 @@ void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
-TEST_CASE(
-    "scopes that were observed once are observed again without an allocation, by however many") {
+TEST_CASE("scopes that were observed once are observed again without an allocation, by any number "
+          "of observers") {
     std::deque<registered> observers;
     for (int count = 1; count <= 9; ++count) {
         observers.emplace_back(add_global_observer(observer([](const scope_info&) {})));

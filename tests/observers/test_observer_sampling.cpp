@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t seed = 42;
 
-/// Gaps between successes of that probability, as the seed gives them: splitmix64 and inversion.
+/// The gaps between successes of that probability for a seed: splitmix64 and inversion.
 class expected_gaps {
 public:
     explicit expected_gaps(double probability) : probability_(probability) {}
@@ -44,7 +44,7 @@ void coroscope_argument(argument_writer& writer, const looked_at& value) noexcep
     writer.boolean(true);
 }
 
-/// Numbers of the scopes that an observer of that probability saw, out of so many.
+/// The numbers of the scopes that an observer with that probability saw, among `scopes` scopes.
 std::vector<int> seen_of(int scopes, double probability) {
     std::vector<int> seen;
     int at = 0;
@@ -62,12 +62,12 @@ std::vector<int> seen_of(int scopes, double probability) {
 }  // namespace
 
 TEST_SUITE("observer sampling") {
-    TEST_CASE("probability 1 sees every scope, probability 0 none") {
+    TEST_CASE("with probability 1 every scope is seen, and with probability 0 none") {
         CHECK(seen_of(1000, 1).size() == 1000);
         CHECK(seen_of(1000, 0).empty());
     }
 
-    TEST_CASE("the gaps between sampled scopes are the geometric countdown's") {
+    TEST_CASE("the gaps between sampled scopes are those of the geometric countdown") {
         for (const double probability : {0.5, 0.1, 0.01}) {
             expected_gaps gaps(probability);
             int next = -1;
@@ -79,13 +79,13 @@ TEST_SUITE("observer sampling") {
         }
     }
 
-    TEST_CASE("as many scopes are seen as the probability says") {
+    TEST_CASE("the number of seen scopes agrees with the probability") {
         const auto seen = static_cast<double>(seen_of(100'000, 0.1).size());
         CHECK(seen > 10'000 - 5 * std::sqrt(9'000));
         CHECK(seen < 10'000 + 5 * std::sqrt(9'000));
     }
 
-    TEST_CASE("a sampled scope has its end, and one that is not has none") {
+    TEST_CASE("a sampled scope has its end, and a scope that is not sampled has none") {
         int starts = 0;
         int ends = 0;
         const registered here(
@@ -101,7 +101,7 @@ TEST_SUITE("observer sampling") {
         CHECK(ends == starts);
     }
 
-    TEST_CASE("scopes of one kind do not count down another's") {
+    TEST_CASE("scopes of one kind do not count down for another kind") {
         std::vector<int> seen;
         int at = 0;
         const registered here(add_global_observer(observer([&](const scope_info& scope) {
@@ -113,7 +113,8 @@ TEST_SUITE("observer sampling") {
             COROSCOPE("function");
         }
         const std::vector<int> undisturbed = std::exchange(seen, {});
-        // From here on the kinds draw from one generator: the first gap is as before, whatever comes between.
+        // From here on the kinds share one generator. The first gap is as before, whatever comes in
+        // between.
         seed_observer_sampling(seed);
         expected_gaps gaps(0.1);
         const int first = static_cast<int>(gaps.next()) - 1;
@@ -169,7 +170,7 @@ TEST_SUITE("observer sampling") {
         CHECK(seen[0] == seen[1]);
     }
 
-    TEST_CASE("values of a scope that no observer sees are not looked at") {
+    TEST_CASE("values of a scope that no observer sees are not read") {
         int shown = 0;
         const registered here(add_global_observer(
             observer([](const scope_info&) {}).needs_inputs().sampling_probability(0)));

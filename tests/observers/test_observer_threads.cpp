@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Observers come and go while threads run scopes.
+// Observers are added and removed while threads run scopes.
 
 #include <coroscope/observer.hpp>
 
@@ -31,7 +31,7 @@ struct owner final : observer_context {
     std::shared_ptr<balance> count;
 };
 
-/// Its callables own what they touch, so that it may be removed at any time.
+/// The callables own their data, so that the observer may be removed at any time.
 observer counting(const std::shared_ptr<balance>& count) {
     return {[count](const scope_info&) {
                 ++count->starts;
@@ -113,7 +113,7 @@ TEST_SUITE("observers and threads") {
         check(*count);
     }
 
-    TEST_CASE("two threads remove the same observer: one of them does") {
+    TEST_CASE("if two threads remove the same observer, one of them succeeds") {
         for (int each = 0; each < 100; ++each) {
             const observer_handle handle = add_global_observer(observer([](const scope_info&) {}));
             std::atomic<int> removed{0};
@@ -155,7 +155,7 @@ TEST_SUITE("observers and threads") {
         check(*count);
     }
 
-    TEST_CASE("a session starts and stops while observers come and go") {
+    TEST_CASE("a session starts and stops while observers are added and removed") {
         const auto count = std::make_shared<balance>();
         while_threads_run([&] {
             for (int each = 0; each < 20; ++each) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A session records observed scopes as it records others.
+// A session records observed scopes like other scopes.
 
 #include <coroscope/future.hpp>
 #include <coroscope/observer.hpp>
@@ -28,7 +28,7 @@ foreign::manual<foreign::plain> labels_await(slot& into) {
     try {
         co_await COROSCOPE_AWAIT("throws", throwing_pause());
     } catch (const std::runtime_error&) {
-        // Nothing else is to come of it.
+        // The exception ends here.
     }
 }
 
@@ -53,7 +53,7 @@ TEST_SUITE("observers and sessions") {
         CHECK(seen.take().size() == 6);
     }
 
-    TEST_CASE("an observed scope in a task's frame has the task's suspension in it") {
+    TEST_CASE("an observed scope in a task's frame includes the task's suspension") {
         journal seen;
         const registered here(add_global_observer(noting(seen)));
         recording session;
@@ -69,7 +69,8 @@ TEST_SUITE("observers and sessions") {
         CHECK(seen.take() == lines{"+in frame", "-in frame"});
     }
 
-    TEST_CASE("what callbacks do comes before the start and after the end that a session records") {
+    TEST_CASE("the scopes of callbacks are recorded before the start and after the end of the "
+              "observed scope") {
         const registered here(
             add_global_observer({[](const scope_info&) { COROSCOPE("start"); },
                                  [](const scope_info&, observer_context*) { COROSCOPE("end"); }}));
@@ -98,7 +99,7 @@ TEST_SUITE("observers and sessions") {
         CHECK(seen.take() == lines{"+before", "+within", "-within", "-before"});
     }
 
-    TEST_CASE("observed ranges and their items are recorded on whatever thread they come") {
+    TEST_CASE("observed ranges and their items are recorded on any thread") {
         journal seen;
         const registered here(add_global_observer(noting(seen)));
         recording session;
@@ -129,7 +130,7 @@ TEST_SUITE("observers and sessions") {
         CHECK(seen.take().empty());
     }
 
-    TEST_CASE("tasks and their awaits are recorded the same while somebody observes") {
+    TEST_CASE("tasks and their awaits are recorded in the same way beside an observer") {
         journal seen;
         const auto count = [] {
             recording session;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which operation gave an address as its output, as emit_nvtx keeps it.
+// The operation that produced an address, as emit_nvtx keeps it.
 
-#include "../../lib/integration/recent_producers.hpp"
+#include "../../lib/integration/emit/recent_producers.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 using coroscope::recent_producers;
 
 TEST_SUITE("producers") {
-    TEST_CASE("the last operation that gave an address is its producer") {
+    TEST_CASE("the last operation with an address as its output is its producer") {
         int one = 0, other = 0;
         recent_producers producers;
         producers.keep(&one, {3, 0});
@@ -24,7 +24,7 @@ TEST_SUITE("producers") {
         CHECK(producers.find(&other).output == -1);
     }
 
-    TEST_CASE("of many addresses the latest are known, and the memory they take is bounded") {
+    TEST_CASE("the latest of many addresses are known, and their memory is bounded") {
         constexpr std::size_t kept = recent_producers::kept;
         const std::vector<char> addresses(5 * kept + 7);
         recent_producers producers;

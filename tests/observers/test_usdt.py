@@ -28,7 +28,7 @@ def skip(reason):
 
 
 def run(words, **options):
-    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", **options}  # who is traced cannot look for leaks
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", **options}  # a traced process cannot look for leaks
     return subprocess.run(words, capture_output=True, text=True, timeout=240, check=False, env=environment)
 
 
@@ -44,7 +44,7 @@ def check_notes(library):
 
 
 def hits(program, probes, words=(), environment=None):
-    """How often gdb comes by each of these probes while the program runs."""
+    """Returns how often gdb reaches each of these probes while the program runs."""
     command = ["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-ex", "set breakpoint pending on",
                "-ex", "set startup-with-shell off"]
     for number, probe in enumerate(probes, 1):

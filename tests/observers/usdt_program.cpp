@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What test_usdt.py counts the probes of: `usdt_program code` switches them on itself, `usdt_program` leaves that to
-// the environment.
+// The program whose probes test_usdt.py counts. `usdt_program code` switches the probes on itself,
+// `usdt_program` leaves that to the environment.
 
 #include <coroscope/coroscope.hpp>
 #include <coroscope/integration/usdt.hpp>
@@ -39,5 +39,5 @@ int main(int count, char** words) {
     if (count > 1 && std::strcmp(words[1], "code") == 0) emit.emplace();
     run();
     emit.reset();
-    if (count > 1) run();  // with nothing on: not a probe is reached
+    if (count > 1) run();  // with probes off: no probe is reached
 }

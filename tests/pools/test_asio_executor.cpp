@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// asio_executor: what Boost.Asio's pools and contexts run is queued, runs and fails as tasks.
+// asio_executor: the jobs of Boost.Asio's pools and contexts are queued, run and fail as tasks.
 
 #include <coroscope/integration/asio_executor.hpp>
 
@@ -11,6 +11,8 @@
 #include <atomic>
 #include <memory>
 #include <stdexcept>
+
+#include <coroscope/analysis/executor_statistics.hpp>
 
 #include "../runtime/support/executors.hpp"
 #include "../runtime/support/foreign.hpp"
@@ -59,8 +61,8 @@ TEST_SUITE("asio_executor") {
         }
     }
 
-    TEST_CASE(
-        "any_io_executor, a strand and a context will do, and nothing runs inside execute()") {
+    TEST_CASE("an asio_executor may have an any_io_executor, a strand or a context, and runs no "
+              "job inside execute()") {
         asio::io_context context;
         int ran = 0;
         coroscope::asio_executor<> any(context);
@@ -85,7 +87,7 @@ TEST_SUITE("asio_executor") {
         CHECK(session.stop().trace.tasks.front().state == analysis::task_state::failed);
     }
 
-    TEST_CASE("a job whose context is gone before it ran is cancelled") {
+    TEST_CASE("a job whose context is destroyed before it runs is cancelled") {
         recording session;
         {
             asio::io_context context;
@@ -94,7 +96,7 @@ TEST_SUITE("asio_executor") {
         CHECK(session.stop().trace.tasks.front().state == analysis::task_state::cancelled);
     }
 
-    TEST_CASE("a coroutine goes on in the pool, queued until then") {
+    TEST_CASE("a coroutine continues in the pool, and is queued until then") {
         recording session;
         {
             asio::thread_pool pool(1);
@@ -110,5 +112,28 @@ TEST_SUITE("asio_executor") {
         CHECK(task.time.queued_ns > 0);
         CHECK(task.time.waiting_ns == 0);
         CHECK(found.event("in the pool").thread != found.event("whole").thread);
+    }
+
+    TEST_CASE("adaptors of pools are executors with the names that they were given") {
+        recording session;
+        {
+            asio::thread_pool one(1);
+            asio::thread_pool other(1);
+            coroscope::asio_executor named(one, "resizing");
+            coroscope::asio_executor unnamed(other);
+            for (int each = 0; each < 3; ++each) named.execute([] {});
+            unnamed.execute([] {});
+            one.join();
+            other.join();
+        }
+        const recorded found = session.stop();
+        const auto all = analysis::statistics_of_executors(found.trace);
+        REQUIRE(all.size() == 2);  // the process may know others, of earlier tests
+        for (const auto& each : all) {
+            const analysis::executor_info& info = found.trace.executors[each.executor];
+            CHECK(info.kind == trace::executor_kind::thread_pool);
+            CHECK(info.name == (each.jobs == 3 ? "resizing" : ""));
+        }
+        CHECK(all[0].jobs + all[1].jobs == 4);
     }
 }

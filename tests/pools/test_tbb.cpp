@@ -12,7 +12,14 @@
 #include <string>
 #include <thread>
 
+#include <oneapi/tbb/mutex.h>
+#include <oneapi/tbb/rw_mutex.h>
+#include <oneapi/tbb/spin_mutex.h>
+#include <oneapi/tbb/spin_rw_mutex.h>
+
+#include <coroscope/analysis/executor_statistics.hpp>
 #include <coroscope/attribute.hpp>
+#include <coroscope/traced_mutex.hpp>
 
 #include "../runtime/support/build.hpp"
 #include "../runtime/support/executors.hpp"
@@ -43,13 +50,42 @@ foreign::manual<foreign::declared> works_in(coroscope::task_arena& arena) {
     co_return;
 }
 
+template <class Mutex>
+void check_contended(const char* name) {
+    recording session;
+    traced_mutex<Mutex> mutex(name);
+    long count = 0;
+    const auto work = [&] {
+        for (int turn = 0; turn < 2'000; ++turn) {
+            const std::scoped_lock lock(mutex);
+            ++count;
+        }
+    };
+    std::thread one(work), other(work);
+    one.join();
+    other.join();
+    CHECK(count == 4'000);
+    const recorded found = session.stop();
+    for (const analysis::resource_wait& each : found.trace.resource_waits)
+        CHECK(found.site_label(each.site) == name);
+}
+
 std::string tenant() {
     const attribute_value value = current_attribute("tenant");
     return value ? std::string(value.data(), value.size()) : "";
 }
 
-// Out of line: a job may go on on another thread behind its suspension.
-[[gnu::noinline]] std::uint64_t current_task() { return current_context().task; }
+// Not inlined: a job may continue on another thread after its suspension.
+[[gnu::noinline]] std::uint64_t task_here() { return current_context().task; }
+
+// Returns the name of the executor that ran the task of this scope, else its kind and number.
+std::string executor_of(const recorded& found, const char* scope) {
+    const analysis::event& event = found.event(scope);
+    REQUIRE(event.task != analysis::none);
+    const std::uint32_t executor = found.trace.tasks[event.task].executor;
+    REQUIRE(executor != analysis::none);
+    return analysis::name_of_executor(found.trace, executor);
+}
 
 struct resumes_on_another_thread {
     std::thread& thread;
@@ -65,7 +101,15 @@ TEST_CASE("tbb under ThreadSanitizer" * doctest::skip(!thread_sanitized)) {
 }
 
 TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
-    TEST_CASE("parts of a group are tasks, children of the one that runs it, on any thread") {
+    TEST_CASE("a traced_mutex of TBB's mutexes is a lock") {
+        check_contended<tbb::mutex>("mutex");
+        check_contended<tbb::spin_mutex>("spin_mutex");
+        check_contended<tbb::rw_mutex>("rw_mutex");
+        check_contended<tbb::spin_rw_mutex>("spin_rw_mutex");
+    }
+
+    TEST_CASE(
+        "parts of a group are tasks, children of the task that runs the group, on any thread") {
         constexpr int parts = 100;
         recording session;
         std::atomic<int> sum{0};
@@ -84,7 +128,8 @@ TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
         }
     }
 
-    TEST_CASE("a group runs and waits, and deferred work runs when it is handed in") {
+    TEST_CASE(
+        "a group runs its work and waits for it, and deferred work runs after it is handed in") {
         recording session;
         std::atomic<int> ran{0};
         coroscope::task_group group;
@@ -125,7 +170,7 @@ TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
             CHECK(task.state == analysis::task_state::cancelled);
     }
 
-    TEST_CASE("an arena gives back values, references and what can only be moved") {
+    TEST_CASE("an arena returns values, references and move-only values") {
         coroscope::task_arena arena(2);
         int target = 1;
         CHECK(arena.execute([] { return std::string("value"); }) == "value");
@@ -147,7 +192,7 @@ TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
         CHECK(current_context() == context{});
     }
 
-    TEST_CASE("what is put into an arena is a task, and follows a session of one thread") {
+    TEST_CASE("work that is put into an arena is recorded by a session of one thread") {
         recording session({.all_threads = false});
         coroscope::task_arena arena(2);
         std::atomic<bool> done{false};
@@ -166,7 +211,56 @@ TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
         CHECK(found.count("in the group") == 1);
     }
 
-    TEST_CASE("a job that is suspended by tbb_suspend goes on as itself, on any thread") {
+    TEST_CASE("a job belongs to the arena that it was put into, or in which its group ran it") {
+        recording session;
+        coroscope::task_arena first(2), second(2);
+        coroscope::task_group group;
+        first.execute([&] {
+            group.run([&] {
+                COROSCOPE("in the first");
+                group.run([] { COROSCOPE("nested"); });
+            });
+            group.wait();
+        });
+        std::atomic<bool> done{false};
+        second.enqueue([&done] {
+            {
+                COROSCOPE("in the second");
+            }
+            done = true;
+        });
+        while (!done) std::this_thread::yield();
+        group.run([] { COROSCOPE("anywhere"); });
+        group.run(group.defer([] { COROSCOPE("deferred"); }));
+        group.wait();
+        const recorded found = session.stop();
+        CHECK(executor_of(found, "in the first") == executor_of(found, "nested"));
+        CHECK(executor_of(found, "in the first") != executor_of(found, "in the second"));
+        CHECK(executor_of(found, "in the second").starts_with("arena "));
+        CHECK(executor_of(found, "anywhere") == "oneTBB");
+        CHECK(executor_of(found, "deferred") == "oneTBB");
+    }
+
+    TEST_CASE("after a suspension a job has its own arena, and not that of other work on the "
+              "thread") {
+        recording session;
+        coroscope::task_arena arena(2);
+        coroscope::task_group group;
+        arena.execute([&] {
+            group.run([&group] {
+                std::thread resumes;
+                tbb_suspend(resumes_on_another_thread{resumes});
+                resumes.join();
+                COROSCOPE("suspended");
+                group.run([] { COROSCOPE("after it"); });
+            });
+            group.wait();
+        });
+        const recorded found = session.stop();
+        CHECK(executor_of(found, "suspended") == executor_of(found, "after it"));
+    }
+
+    TEST_CASE("a job that is suspended by tbb_suspend continues as itself, on any thread") {
         constexpr int jobs = 200;
         const oneapi::tbb::global_control two(oneapi::tbb::global_control::max_allowed_parallelism,
                                               2);
@@ -178,17 +272,17 @@ TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
             group.run([each, &wrong] {
                 if (tenant() != "main") ++wrong;
                 const attribute own("tenant", std::to_string(each));
-                const std::uint64_t task = current_task();
+                const std::uint64_t task = task_here();
                 std::thread resumes;
                 tbb_suspend(resumes_on_another_thread{resumes});
-                if (current_task() != task || tenant() != std::to_string(each)) ++wrong;
+                if (task_here() != task || tenant() != std::to_string(each)) ++wrong;
                 COROSCOPE("behind");
                 resumes.join();
             });
         }
         group.wait();
         CHECK(wrong == 0);
-        CHECK(current_task() == 0);
+        CHECK(task_here() == 0);
         CHECK(tenant() == "main");
         const recorded found = session.stop();
         CHECK(found.count("behind") == jobs);
@@ -202,9 +296,10 @@ TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
         for (const auto* behind : found.events("behind")) CHECK(behind->task != analysis::none);
     }
 
-    // The last: its jobs leave worker threads at what they were suspended in, and a later session would see that.
-    TEST_CASE(
-        "jobs that are suspended untold break nothing, and leave no thread to another's work") {
+    // This test is the last one: worker threads keep the contexts of its suspended jobs, and a
+    // later session would see them.
+    TEST_CASE("jobs that suspend without tbb_suspend break nothing, and leave the waiting thread "
+              "its context") {
         constexpr int jobs = 200;
         const oneapi::tbb::global_control two(oneapi::tbb::global_control::max_allowed_parallelism,
                                               2);
@@ -221,7 +316,7 @@ TEST_SUITE("tbb" * doctest::skip(thread_sanitized)) {
             });
         }
         group.wait();
-        CHECK(current_task() == 0);
+        CHECK(task_here() == 0);
         CHECK(tenant() == "main");
         const recorded found = session.stop();
         CHECK(found.count("suspended") == jobs);

@@ -46,7 +46,7 @@ std::string refusal(const profile_child_thread& child) {
 }  // namespace
 
 TEST_SUITE("jthread") {
-    TEST_CASE("a thread is a task, child of the one that started it, queued until it ran") {
+    TEST_CASE("a thread is a task, a child of the task that started it, and queued until it runs") {
         recording session;
         int sum = 0;
         starts_threads(sum).resume();
@@ -77,7 +77,7 @@ TEST_SUITE("jthread") {
         CHECK(stopped);
     }
 
-    TEST_CASE("a thread may run a member, as the standard library's") {
+    TEST_CASE("a thread may run a member function, like the standard library's") {
         struct server {
             std::atomic<int> served{0};
             void serve(int requests) { served += requests; }
@@ -88,7 +88,7 @@ TEST_SUITE("jthread") {
         CHECK(mine.served == 5);
     }
 
-    TEST_CASE("a thread moves like any other, and may be empty") {
+    TEST_CASE("a thread can be moved, and may be empty") {
         coroscope::jthread empty;
         CHECK_FALSE(empty.joinable());
         std::atomic<int> ran{0};
@@ -111,11 +111,13 @@ TEST_SUITE("jthread") {
         const std::uint32_t thread = found.event("resumer").task;
         REQUIRE(thread != analysis::none);
         CHECK(found.trace.tasks.size() == 2);
-        CHECK(found.awaits(found.task("is_resumed")).front().waker != thread);
+        const analysis::await_info resumed = found.awaits(found.task("is_resumed")).front();
+        CHECK(resumed.waker == thread);
+        CHECK_FALSE(resumed.wake_ns.has_value());
         CHECK_FALSE(found.trace.tasks[thread].losses);
     }
 
-    TEST_CASE("a session of one thread follows to the threads that it starts") {
+    TEST_CASE("a session of one thread follows to the threads that its thread starts") {
         recording session({.all_threads = false});
         coroscope::jthread([] { COROSCOPE("followed"); }).join();
         std::thread([] { COROSCOPE("not followed"); }).join();
@@ -124,7 +126,7 @@ TEST_SUITE("jthread") {
         CHECK(found.count("not followed") == 0);
     }
 
-    TEST_CASE("a thread that was started while nothing recorded shows nothing") {
+    TEST_CASE("a thread that was started before a session of one thread is not recorded") {
         std::promise<void> go;
         coroscope::jthread worker([ready = go.get_future()]() mutable {
             ready.wait();
@@ -161,7 +163,7 @@ TEST_SUITE("profile_child_thread") {
         CHECK(found.count("in async") == 1);
     }
 
-    TEST_CASE("what a joined thread starts is recorded, too") {
+    TEST_CASE("work that a joined thread starts is recorded, too") {
         recording session({.all_threads = false});
         std::thread([] {
             const profile_child_thread joined;
@@ -170,7 +172,7 @@ TEST_SUITE("profile_child_thread") {
         CHECK(session.stop().count("grandchild") == 1);
     }
 
-    TEST_CASE("without a session in the main thread it is refused, and harmless") {
+    TEST_CASE("without a session in the main thread a child thread is refused, and does no harm") {
         std::thread([] {
             const profile_child_thread refused;
             CHECK(refusal(refused) == "Profiler is not enabled in main thread.");
@@ -184,7 +186,7 @@ TEST_SUITE("profile_child_thread") {
         }).join();
     }
 
-    TEST_CASE("a session of another thread is joined by its name only") {
+    TEST_CASE("a child thread does not join the session of a thread that it does not name") {
         std::thread([] {
             recording session({.all_threads = false});
             std::thread([] {
@@ -210,7 +212,7 @@ TEST_SUITE("profile_child_thread") {
         }).join();
     }
 
-    TEST_CASE("a thread that outlives the session records nowhere") {
+    TEST_CASE("a thread that outlives the session is recorded nowhere") {
         profile session;
         std::promise<void> joined, over;
         std::thread worker([&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What allocators report while a session asks for it: a std::pmr resource, the program's own, and operator
-// new and delete, which this program's hook replaces.
+// The reports of allocators while a session asks for them: a std::pmr resource, the program's own
+// allocator, and operator new and delete, which this program's hook replaces.
 
 #include <algorithm>
 #include <memory>
@@ -19,7 +19,7 @@ using namespace coroscope::test;
 
 namespace {
 
-// Records of one address, in order.
+// The records of one address, in order.
 std::vector<analysis::memory_event> at(const recorded& found, const void* address) {
     std::vector<analysis::memory_event> events;
     for (const analysis::memory_event& each : found.trace.memory)
@@ -45,7 +45,7 @@ struct exhausted final : std::pmr::memory_resource {
 }  // namespace
 
 TEST_SUITE("memory_resource") {
-    TEST_CASE("allocation and release are told with address, bytes and running totals") {
+    TEST_CASE("allocations and releases are recorded with address, bytes and running totals") {
         memory_resource reporting;
         recording session({.profile_memory = true});
         void* first = reporting.allocate(100);
@@ -69,7 +69,7 @@ TEST_SUITE("memory_resource") {
         CHECK(reporting.allocated() == 0);
     }
 
-    TEST_CASE("memory that cannot be had is told, and the exception is the resource's own") {
+    TEST_CASE("a failed allocation is recorded, and the exception is the one of the resource") {
         exhausted nothing;
         memory_resource reporting(&nothing);
         recording session({.profile_memory = true});
@@ -82,7 +82,7 @@ TEST_SUITE("memory_resource") {
         CHECK(reporting.allocated() == 0);
     }
 
-    TEST_CASE("a session that does not ask is told nothing") {
+    TEST_CASE("a session that does not ask for memory records none") {
         memory_resource reporting;
         recording session(profile_options{});
         reporting.deallocate(reporting.allocate(8), 8);
@@ -106,7 +106,8 @@ TEST_SUITE("memory_resource") {
 }
 
 TEST_SUITE("the operator new hook") {
-    TEST_CASE("every form of new and delete is told, and what is released was allocated") {
+    TEST_CASE("every form of new and delete is recorded, and each release has the size of its "
+              "allocation") {
         struct alignas(64) wide {
             char bytes[128];
         };
@@ -130,20 +131,21 @@ TEST_SUITE("the operator new hook") {
         }
     }
 
-    TEST_CASE("containers that come and go leave nothing, and what stays is the difference") {
+    TEST_CASE("freed containers add up to zero, and the remaining memory is the difference") {
         recording session({.profile_memory = true});
         {
             std::vector<std::string> gone(100, std::string(100, 'x'));
         }
         auto stays = std::make_unique<char[]>(5000);
-        [[maybe_unused]] char* const volatile seen = stays.get();  // else clang leaves it out
+        [[maybe_unused]] char* const volatile seen =
+            stays.get();  // else clang removes the allocation
         const recorded found = session.stop();
         CHECK(net(found) >= 5000);
         CHECK(net(found) < 6000);
         CHECK(found.trace.memory.size() > 200);
     }
 
-    TEST_CASE("the recorder's own memory is not told: threads and labels that are new to it") {
+    TEST_CASE("the recorder's own memory for new threads and labels is not recorded") {
         profile session({.all_threads = true, .profile_memory = true});
         for (int thread = 0; thread < 3; ++thread)
             std::thread([] { COROSCOPE("in a new thread"); }).join();
@@ -159,7 +161,7 @@ TEST_SUITE("the operator new hook") {
         CHECK(found.count("in a new thread") == 3);
     }
 
-    TEST_CASE("memory that cannot be had is told, thrown, and null where nothing may be thrown") {
+    TEST_CASE("a failed allocation is recorded, and new throws or returns null") {
         recording session({.profile_memory = true});
         volatile std::size_t too_much = std::size_t{1} << 60;
         CHECK_THROWS_AS(static_cast<void>(::operator new(too_much)), std::bad_alloc);

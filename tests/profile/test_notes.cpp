@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a session may ask to know of a scope: shapes, stacks, sequence numbers, modules. Written with the
+// The optional data of scopes: shapes, stacks, sequence numbers and modules. Written with the
 // runtime, read with the analysis.
 
 #include <algorithm>
@@ -9,10 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
+
 #include <coroscope/modules.hpp>
 #include <coroscope/sequence.hpp>
 #include <coroscope/shapes.hpp>
 
+#include "../support/skip.hpp"
 #include "support/awaitables.hpp"
 #include "support/build.hpp"
 #include "support/foreign.hpp"
@@ -23,7 +26,7 @@ using namespace coroscope::test;
 
 namespace shaped {
 
-// As std::mdspan looks to those who ask it.
+// A type with the interface of std::mdspan.
 struct view {
     using element_type = const float;
     using index_type = std::size_t;
@@ -50,6 +53,55 @@ const analysis::event_note* note_of(const recorded& found, std::string_view even
     const auto at = static_cast<std::uint32_t>(&found.event(event) - found.trace.events.data());
     return analysis::find_note(found.trace, at);
 }
+
+// A thread's stack on which the depth of a call can be measured.
+class measured_stack {
+public:
+    /// Runs `body` twice on the stack, so that memory that is made once per thread is not measured.
+    /// Returns the bytes that the second run used.
+    template <class Body>
+    std::size_t depth_of(const Body& body) {
+        std::size_t depth = 0;
+        pthread_attr_t attributes;
+        REQUIRE(::pthread_attr_init(&attributes) == 0);
+        REQUIRE(::pthread_attr_setstack(&attributes, bytes_.data(), bytes_.size()) == 0);
+        const auto run = [&] {
+            body();
+            depth = second_depth(body);
+        };
+        using run_type = decltype(run);
+        pthread_t thread{};
+        const auto start = [](void* given) -> void* {
+            (*static_cast<const run_type*>(given))();
+            return nullptr;
+        };
+        REQUIRE(::pthread_create(&thread, &attributes, start,
+                                 const_cast<void*>(static_cast<const void*>(&run))) == 0);
+        ::pthread_join(thread, nullptr);
+        ::pthread_attr_destroy(&attributes);
+        return depth;
+    }
+
+private:
+    static constexpr unsigned char untouched = 0xa5;
+
+    template <class Body>
+    [[gnu::noinline]] std::size_t second_depth(const Body& body) {
+        auto* const here = static_cast<unsigned char*>(__builtin_frame_address(0));
+        constexpr std::ptrdiff_t own_frame = 512;  // of this function and the red zone
+        unsigned char* const low =
+            bytes_.data() + bytes_.size() / 8;  // the thread's guard may be below
+        for (unsigned char* at = low; at < here - own_frame; ++at)
+            *const_cast<volatile unsigned char*>(at) = untouched;
+        body();
+        unsigned char* deepest = low;
+        while (deepest < here && *const_cast<volatile unsigned char*>(deepest) == untouched)
+            ++deepest;
+        return static_cast<std::size_t>(here - deepest);
+    }
+
+    alignas(4096) std::array<unsigned char, 256U << 10> bytes_{};
+};
 
 struct inputs {
     std::string shapes, strides, types, values;
@@ -97,7 +149,7 @@ std::string module_of(const recorded& found, std::string_view event) {
 }  // namespace
 
 TEST_SUITE("record_shapes") {
-    TEST_CASE("ranges show their size, scalars no dimensions but their value") {
+    TEST_CASE("ranges show their size, and scalars their value and no dimensions") {
         const inputs call = noted(std::vector<double>(3), 7, std::string("text"), true);
         CHECK(call.shapes == "[[3], [], [], []]");
         CHECK(call.strides == "[[1], [], [], []]");
@@ -105,7 +157,7 @@ TEST_SUITE("record_shapes") {
         CHECK(call.values == "[\"\", \"7\", \"text\", \"true\"]");
     }
 
-    TEST_CASE("what has extents shows them, with its strides") {
+    TEST_CASE("a type with extents shows them, with its strides") {
         const inputs call = noted(shaped::view{4, 5});
         CHECK(call.shapes == "[[4, 5]]");
         CHECK(call.strides == "[[5, 1]]");
@@ -113,32 +165,32 @@ TEST_SUITE("record_shapes") {
         CHECK(call.values == "[\"\"]");
     }
 
-    TEST_CASE("arrays of arrays are of several dimensions, built-in ones and the library's") {
+    TEST_CASE("arrays of arrays have several dimensions, built-in arrays and the library's") {
         const float matrix[2][3] = {};
         const std::vector<std::array<short, 4>> rows(6);
         const inputs call = noted(matrix, rows);
         CHECK(call.shapes == "[[2, 3], [6, 4]]");
         CHECK(call.strides == "[[3, 1], [4, 1]]");
-#if defined(__clang__)  // the compiler's words
+#if defined(__clang__)  // the spelling depends on the compiler
         CHECK(call.types == "[\"float\", \"short\"]");
 #else
         CHECK(call.types == "[\"float\", \"short int\"]");
 #endif
     }
 
-    TEST_CASE("a type may describe itself, and where one stride is unknown all are") {
+    TEST_CASE("a type may describe itself, and if one stride is unknown, all are") {
         const inputs call = noted(shaped::tensor{{8, 1, 2}});
         CHECK(call.shapes == "[[8, 1, 2]]");
         CHECK(call.strides == "[[]]");
         CHECK(call.types == "[\"bfloat16\"]");
     }
 
-    TEST_CASE("values are JSON strings, whatever they hold, and long ones are cut") {
+    TEST_CASE("values are JSON strings with any content, and long ones are cut") {
         const inputs call = noted(std::string("a\"b\\c\n"), std::string(100, 'x'));
         CHECK(call.values == R"(["a\"b\\c\u000a", ")" + std::string(64, 'x') + "\"]");
     }
 
-    TEST_CASE("arguments beyond the room are left out together and counted; the scope stays") {
+    TEST_CASE("arguments beyond the room are left out together, and the scope stays") {
         profile session({.record_shapes = true});
         {
             COROSCOPE_ARGS("call", shaped::tensor{std::vector<std::uint64_t>(400, 1)});
@@ -149,8 +201,8 @@ TEST_SUITE("record_shapes") {
         CHECK(loaded->events.size() == 1);
     }
 
-    TEST_CASE(
-        "a session that does not ask gets no notes, and values and shapes are separate wishes") {
+    TEST_CASE("a session that asks for no notes gets none, and it may ask for values and shapes "
+              "separately") {
         const std::vector<int> values(2);
         recording neither(profile_options{});
         {
@@ -168,22 +220,22 @@ TEST_SUITE("record_shapes") {
 }
 
 TEST_SUITE("with_stack") {
-    TEST_CASE("a scope's stack begins in its function and goes on in its callers") {
+    TEST_CASE("a scope's stack begins in its function and continues in its callers") {
         recording session({.with_stack = true});
         calls_outer();
         const recorded found = session.stop();
         const auto inner = stack_of(found, "inner"), outer = stack_of(found, "outer");
         REQUIRE(inner.size() >= 3);
-        // Where thread-locals are read out of line a frame of the recorder's stands before it; and what is not
-        // inlined for a sanitizer does.
+        // A frame of the recorder comes first if thread-locals are read out of line, and so do
+        // functions that are not inlined for a sanitizer.
         const auto call = std::find(inner.begin(), inner.end(), called_from - 1) - inner.begin();
         REQUIRE(call < (sanitized ? 6 : 3));
         CHECK(inner.size() == outer.size() + 1);
         CHECK(std::equal(outer.begin() + call, outer.end(), inner.begin() + call + 1));
     }
 
-    TEST_CASE(
-        "ranges have stacks that leave the recorder out, and sessions that do not ask have none") {
+    TEST_CASE("the stacks of ranges leave the recorder out, and a session that asks for no stacks "
+              "has none") {
         recording session({.with_stack = true});
         {
             const record_function range("range");
@@ -199,10 +251,9 @@ TEST_SUITE("with_stack") {
         calls_outer();
         const recorded none = without.stop();
         CHECK(none.trace.stacks.empty());
-        CHECK(none.trace.modules.empty());
     }
 
-    TEST_CASE("the modules that addresses lie in are described, with their files") {
+    TEST_CASE("the modules of addresses are described, with their files") {
         recording session({.with_stack = true});
         calls_outer();
         const recorded found = session.stop();
@@ -219,7 +270,7 @@ TEST_SUITE("with_stack") {
 }
 
 TEST_SUITE("sequence numbers") {
-    TEST_CASE("a range that creates work and the one that runs it carry one number") {
+    TEST_CASE("a range that creates work and the range that runs it have one number") {
         recording session;
         deferred work;
         {
@@ -237,7 +288,7 @@ TEST_SUITE("sequence numbers") {
         CHECK(found.event("backward").thread != backward.forward_thread);
     }
 
-    TEST_CASE("numbers rise by one on each thread, and looking at the next takes none") {
+    TEST_CASE("numbers rise by one on each thread, and reading the next number does not take it") {
         const std::int64_t first = next_deferred().number;
         CHECK(next_deferred().number == first);
         CHECK(defer().number == first);
@@ -259,7 +310,7 @@ TEST_SUITE("sequence numbers") {
 }
 
 TEST_SUITE("with_modules") {
-    TEST_CASE("guards nest into a path, and what follows them is outside again") {
+    TEST_CASE("guards nest into a path, and scopes after them are outside again") {
         recording session({.with_modules = true});
         {
             const module_guard encoder("Encoder");
@@ -287,5 +338,23 @@ TEST_SUITE("with_modules") {
         CHECK_FALSE(current_attribute(module_key));
         const recorded found = session.stop();
         CHECK(module_of(found, "inside") == "none");
+    }
+
+    TEST_CASE("shapes take little stack") {
+        if (sanitized) {
+            COROSCOPE_SKIP("a sanitizer makes frames larger");
+            return;
+        }
+        recording session({.all_threads = true, .record_shapes = true});
+        static measured_stack stack;
+        const std::vector<float> values(12);
+        const shaped::view matrix{3, 4};
+        const std::size_t depth =
+            stack.depth_of([&] { COROSCOPE_ARGS("shaped", values, matrix, 7.5); });
+        CHECK(depth > 0);
+        CHECK(depth <= 2048);
+        const recorded found = session.stop();
+        CHECK(found.count("shaped") == 2);
+        CHECK(found.trace.notes.size() == 2);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a session is asked for, what it tells of itself, and collection that is switched inside it.
+// The options of a session, its statistics, and switching its collection off and on.
 
 #include <coroscope/profile.hpp>
 
@@ -25,9 +25,20 @@ foreign::manual<foreign::declared> pauses_once(slot& into) {
     co_await suspend_into(into);
 }
 
-// While collection is on: its number, and how many scopes lay within one wholly.
+foreign::manual<foreign::declared> switches_within(profile& session) {
+    {
+        COROSCOPE("before");
+    }
+    session.toggle_collection(false);
+    session.toggle_collection(true);
+    COROSCOPE("after");
+    co_return;
+}
+
+// The periods in which collection is on: the number of the current period, and the number of scopes
+// that were completely within one period.
 struct windows {
-    std::atomic<int> number{0};  // 0: collection is off, or about to be
+    std::atomic<int> number{0};  // 0: collection is off, or is switched off soon
     std::atomic<std::uint64_t> within{0};
 };
 
@@ -52,7 +63,7 @@ private:
     void work() {
         for (std::uint64_t done = 1; !over_; ++done) {
             if (done % at_least == 0)
-                std::this_thread::yield();  // who switches is to have its turn
+                std::this_thread::yield();  // gives the switching thread a turn
             const int window = on_.number;
             record(window);
             if (window == 0 || on_.number != window) continue;
@@ -78,7 +89,7 @@ private:
 }  // namespace
 
 TEST_SUITE("profile options") {
-    TEST_CASE("a trace has an id of 32 upper-case hexadecimal digits, each its own") {
+    TEST_CASE("a trace has an id of its own, of 32 upper-case hexadecimal digits") {
         const recorded first = recording().stop();
         const recorded second = recording().stop();
         CHECK(first.trace.trace_id.size() == 32);
@@ -87,11 +98,11 @@ TEST_SUITE("profile options") {
         CHECK(first.trace.trace_id != second.trace.trace_id);
     }
 
-    TEST_CASE("a callback's value is the trace's id") {
+    TEST_CASE("the trace's id is the value of the callback") {
         CHECK(recording({.trace_id = chosen_id}).stop().trace.trace_id == "run 7");
     }
 
-    TEST_CASE("the node of a distributed run stands in the trace, and its absence too") {
+    TEST_CASE("the node of a distributed run is in the trace, and so is its absence") {
         CHECK(recording({.node_id = 0}).stop().trace.node_id == 0);
         CHECK(recording({.node_id = 12}).stop().trace.node_id == 12);
         CHECK(recording(profile_options{}).stop().trace.node_id == -1);
@@ -103,7 +114,8 @@ TEST_SUITE("profile options") {
         CHECK(recording(profile_options{}).stop().trace.asked_for == 0);
     }
 
-    TEST_CASE("a device that cannot be recorded, or is none, is a warning: the session records") {
+    TEST_CASE("an unknown device, or one that cannot be recorded, is a warning, and the session "
+              "records") {
         profile cuda({.use_device = "cuda"});
         CHECK(cuda.status().state == session_state::recording);
         CHECK(std::string(cuda.status().message)
@@ -115,7 +127,7 @@ TEST_SUITE("profile options") {
                   .starts_with("Devices are not recorded: use_device is none of"));
     }
 
-    TEST_CASE("a session tells how long it recorded and what its start and stop took") {
+    TEST_CASE("a session measures its duration, and the time of its start and stop") {
         profile session;
         CHECK(session.statistics().window_ns > 0);
         CHECK(session.statistics().enable_ns > 0);
@@ -130,7 +142,7 @@ TEST_SUITE("profile options") {
 }
 
 TEST_SUITE("toggling collection") {
-    TEST_CASE("what begins while collection is off is neither recorded nor lost") {
+    TEST_CASE("a scope that begins while collection is off is neither recorded nor lost") {
         for (const bool all_threads : {false, true}) {
             profile session({.all_threads = all_threads});
             {
@@ -152,7 +164,7 @@ TEST_SUITE("toggling collection") {
         }
     }
 
-    TEST_CASE("a scope that is open across an interruption is recorded whole") {
+    TEST_CASE("a scope that is open across an interruption is recorded completely") {
         profile session;
         {
             COROSCOPE("around");
@@ -162,14 +174,15 @@ TEST_SUITE("toggling collection") {
         CHECK(load(session.stop()).count("around") == 1);
     }
 
-    TEST_CASE("while collection is off the session is still there, and another is refused") {
+    TEST_CASE("while collection is off the session still exists, and another session is refused") {
         profile session;
         session.toggle_collection(false);
         CHECK(session.status().state == session_state::recording);
         CHECK(profile(profile_options{}).status().state == session_state::refused);
     }
 
-    TEST_CASE("toggling twice the same way changes nothing, and a stopped session ignores it") {
+    TEST_CASE("toggling twice in the same way changes nothing, and toggling a stopped session does "
+              "no harm") {
         profile session;
         session.toggle_collection(true);
         {
@@ -185,7 +198,7 @@ TEST_SUITE("toggling collection") {
         CHECK(found.count("one") == 1);
     }
 
-    TEST_CASE("a task that is suspended while collection is off has its scopes right afterwards") {
+    TEST_CASE("a task that is suspended while collection is off has correct scopes afterwards") {
         recording whole;
         static_cast<void>(whole.stop());
         profile session({.all_threads = true});
@@ -201,7 +214,35 @@ TEST_SUITE("toggling collection") {
         CHECK(found.split(event).wall_ns() == event.end_ns - event.start_ns);
     }
 
-    TEST_CASE("threads that record all along lose nothing they could keep") {
+    TEST_CASE("a switch takes some bytes of the trace, not a chunk") {
+        constexpr int rounds = 200;
+        profile session;
+        for (int round = 0; round < rounds; ++round) {
+            session.toggle_collection(false);
+            session.toggle_collection(true);
+            COROSCOPE("switched");
+        }
+        const trace::buffer bytes = session.stop();
+        CHECK(bytes.size() < 8 * 32768);  // names and records
+        CHECK(load(bytes).count("switched") == rounds);
+    }
+
+    TEST_CASE("a task that switches collection off and on keeps its later scopes, and the thread "
+              "keeps its own") {
+        profile session({.all_threads = true});
+        auto coroutine = switches_within(session);
+        coroutine.resume();
+        {
+            COROSCOPE("outside");
+        }
+        const recorded found = load(session.stop());
+        CHECK(found.event("before").task == found.task_index("switches_within"));
+        CHECK(found.event("after").task == found.task_index("switches_within"));
+        CHECK(found.event("outside").task != found.event("after").task);
+    }
+
+    TEST_CASE("threads that record during the switches lose no scope that lies within a time of "
+              "collection") {
         constexpr int rounds = 50;
         profile session({.all_threads = true, .policy = overflow::wait});
         windows on;
@@ -223,6 +264,6 @@ TEST_SUITE("toggling collection") {
         CHECK(found.count("switched") == rounds);
         CHECK(on.within >= 2 * rounds * busy_thread::at_least);
         CHECK(found.count("begun within") >= on.within);
-        CHECK(found.count("begun within") <= on.within + 2 * rounds);  // some end behind it
+        CHECK(found.count("begun within") <= on.within + 2 * rounds);  // some end after it
     }
 }

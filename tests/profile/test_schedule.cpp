@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// schedule: the specification's rules, step by step.
+// schedule: the rules of the specification, step by step.
 
 #include <coroscope/schedule.hpp>
 
@@ -30,7 +30,7 @@ TEST_SUITE("schedule") {
         CHECK(actions(plan, 14) == "NNNWRSNWRSNNNN");
     }
 
-    TEST_CASE("the steps that are skipped come before the first cycle") {
+    TEST_CASE("the skipped steps come before the first cycle") {
         CHECK(actions(schedule({.warmup = 1, .active = 1, .skip_first = 3}), 7) == "NNNWSWS");
     }
 
@@ -40,13 +40,13 @@ TEST_SUITE("schedule") {
         CHECK(actions(plan, 9) == "NWSNNWSNN");
     }
 
-    TEST_CASE("without a number of repetitions cycles never end") {
+    TEST_CASE("without a number of repetitions the cycles never end") {
         const schedule plan({.wait = 1, .warmup = 1, .active = 1});
         CHECK(actions(plan, 6) == "NWSNWS");
         CHECK(plan(3'000'000'000'002) == profiler_action::record_and_save);
     }
 
-    TEST_CASE("the last active step saves, an only one, too") {
+    TEST_CASE("the last active step saves, also if it is the only one") {
         CHECK(actions(schedule({.warmup = 1, .active = 3}), 4) == "WRRS");
         CHECK(actions(schedule({.warmup = 1, .active = 1}), 2) == "WS");
     }
@@ -58,8 +58,8 @@ TEST_SUITE("schedule") {
         CHECK(always.status().state == schedule_state::good);
     }
 
-    TEST_CASE(
-        "negative arguments and an active that is not positive are errors that never record") {
+    TEST_CASE("negative arguments, and an active count that is not positive, are errors and never "
+              "record") {
         const schedule_options wrong[] = {
             {.wait = -1, .warmup = 1, .active = 1},
             {.wait = 0, .warmup = -1, .active = 1},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// scheduled_profile: which steps its traces hold, and what it refuses.
+// scheduled_profile: the steps in its traces, and its refusals.
 
 #include <coroscope/scheduled_profile.hpp>
 
@@ -31,7 +31,7 @@ struct kept_cycles {
     }
 };
 
-// The names of all events, in order, one letter for each: "work 3" is "3", a step is "#".
+// The names of all events in order, as one letter each: "work 3" is "3", a step is "#".
 std::string events_of(const recorded& found) {
     std::string letters;
     for (const analysis::event& each : found.trace.events)
@@ -54,7 +54,7 @@ void run_steps(Profiler& profiler, int steps) {
 }  // namespace
 
 TEST_SUITE("scheduled_profile") {
-    TEST_CASE("each cycle's trace holds its active steps, each in a range, and no warm-up") {
+    TEST_CASE("each cycle's trace has its active steps, each in a range, and no warm-up") {
         kept_cycles kept;
         scheduled_profile profiler(
             {}, schedule({.wait = 1, .warmup = 1, .active = 2, .repeat = 2, .skip_first = 1}),
@@ -74,7 +74,8 @@ TEST_SUITE("scheduled_profile") {
         CHECK(profiler.step_number() == 10);
     }
 
-    TEST_CASE("without a schedule everything from start to stop is one trace without step ranges") {
+    TEST_CASE(
+        "without a schedule the trace covers everything from start to stop, without step ranges") {
         kept_cycles kept;
         scheduled_profile profiler({}, {}, kept.handler());
         profiler.start();
@@ -84,7 +85,8 @@ TEST_SUITE("scheduled_profile") {
         CHECK(events_of(kept.traces[0]) == "012");
     }
 
-    TEST_CASE("stopping inside a cycle hands over what was recorded, inside a warm-up nothing") {
+    TEST_CASE(
+        "a stop inside a cycle delivers the recorded part, and a stop inside a warm-up nothing") {
         kept_cycles kept;
         {
             scheduled_profile profiler({}, schedule({.warmup = 1, .active = 3}), kept.handler());
@@ -100,7 +102,7 @@ TEST_SUITE("scheduled_profile") {
         CHECK(kept.traces.size() == 1);
     }
 
-    TEST_CASE("a profiler that is not enabled does nothing at all") {
+    TEST_CASE("a profiler that is not enabled does nothing") {
         kept_cycles kept;
         scheduled_profile profiler({.enabled = false}, {}, kept.handler());
         profiler.start();
@@ -111,7 +113,7 @@ TEST_SUITE("scheduled_profile") {
         CHECK(std::string(profiler.status().message).empty());
     }
 
-    TEST_CASE("starting twice is refused with torch's message and harms nothing") {
+    TEST_CASE("a second start is refused with torch's message and does no harm") {
         kept_cycles kept;
         scheduled_profile profiler({}, {}, kept.handler());
         profiler.start();
@@ -134,7 +136,7 @@ TEST_SUITE("scheduled_profile") {
         CHECK(file.status().state == session_state::refused);
     }
 
-    TEST_CASE("inside another session it says that a profiler is enabled already") {
+    TEST_CASE("inside another session the profiler reports that one is enabled already") {
         const recording outer(profile_options{});
         scheduled_profile inner({});
         inner.start();
@@ -142,7 +144,7 @@ TEST_SUITE("scheduled_profile") {
         CHECK(std::string(inner.status().message) == "Profiler is already enabled on this thread.");
     }
 
-    TEST_CASE("what one start was refused for is no matter to the next") {
+    TEST_CASE("the reason for one refused start does not affect the next start") {
         kept_cycles kept;
         scheduled_profile profiler({}, {}, kept.handler());
         {
@@ -159,7 +161,7 @@ TEST_SUITE("scheduled_profile") {
         CHECK(kept.traces.size() == 1);
     }
 
-    TEST_CASE("a cycle that begins tells no more of why an earlier one was refused") {
+    TEST_CASE("a cycle that begins clears the reason why an earlier one was refused") {
         auto outer = std::make_unique<recording>(profile_options{});
         scheduled_profile profiler({}, schedule({.wait = 1, .warmup = 1, .active = 1}));
         profiler.start();
@@ -171,7 +173,7 @@ TEST_SUITE("scheduled_profile") {
         CHECK(std::string(profiler.status().message).empty());
     }
 
-    TEST_CASE("a second start is told of until the next one that works") {
+    TEST_CASE("the message of a second start is cleared by the next start that works") {
         scheduled_profile profiler({});
         profiler.start();
         profiler.start();
@@ -180,7 +182,7 @@ TEST_SUITE("scheduled_profile") {
         CHECK(std::string(profiler.status().message).empty());
     }
 
-    TEST_CASE("an exception of on_trace_ready leaves step(), and the steps go on") {
+    TEST_CASE("an exception of on_trace_ready leaves step(), and later steps work") {
         int calls = 0;
         scheduled_profile profiler({}, schedule({.warmup = 1, .active = 1}),
                                    [&calls](finished_cycle&) {
@@ -194,7 +196,8 @@ TEST_SUITE("scheduled_profile") {
         CHECK(calls == 2);
     }
 
-    TEST_CASE("steps are counted with the process's, once for all who count") {
+    TEST_CASE("the profiler's steps are counted with the other requesters' of the process, each "
+              "step once") {
         const std::int64_t before = step_tracker::current();
         scheduled_profile profiler({}, schedule({.wait = 1, .warmup = 1, .active = 1}));
         profiler.start();

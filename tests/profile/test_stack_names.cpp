@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Stacks of a program that has symbols and, by its build, no debug information.
+// Stacks of a program that is built with symbols and without debug information.
 
 #include <string>
 
@@ -22,7 +22,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("by its function's name alone, too, what begins a scope is no frame") {
+TEST_CASE("the recorder's functions are no frames, also if only function names are known") {
     recording session({.with_stack = true});
     function_with_arguments(1);
     const recorded found = session.stop();

@@ -27,7 +27,7 @@ struct seen_steps {
     }
 };
 
-// Counts are the process's: a case counts from where the one before it left off.
+// The counts belong to the process: a test case continues the counts of the one before.
 struct watched {
     seen_steps seen;
     int handle = step_tracker::add_observer(seen_steps::note, &seen);
@@ -47,7 +47,7 @@ TEST_SUITE("step_tracker") {
         CHECK(step_tracker::erase("first"));
     }
 
-    TEST_CASE("two who step together do not count twice") {
+    TEST_CASE("two requesters that step together do not count twice") {
         const std::int64_t before = step_tracker::current();
         const watched steps;
         step_tracker::init("loop");
@@ -62,7 +62,7 @@ TEST_SUITE("step_tracker") {
         CHECK(step_tracker::erase("optimizer"));
     }
 
-    TEST_CASE("a requester counts from the step at which it comes") {
+    TEST_CASE("a requester counts from the step of its first call") {
         step_tracker::increment("early");
         step_tracker::increment("early");
         const std::int64_t now = step_tracker::current();
@@ -72,7 +72,7 @@ TEST_SUITE("step_tracker") {
         step_tracker::erase("late");
     }
 
-    TEST_CASE("who is erased is not known any more, and its count is forgotten") {
+    TEST_CASE("an erased requester is unknown, and its count is forgotten") {
         step_tracker::increment("gone");
         CHECK(step_tracker::erase("gone"));
         CHECK_FALSE(step_tracker::erase("gone"));
@@ -81,7 +81,7 @@ TEST_SUITE("step_tracker") {
         step_tracker::erase("gone");
     }
 
-    TEST_CASE("a leap of the count reaches observers with its size, and warns its caller") {
+    TEST_CASE("a leap of the count is passed to observers with its size, and warns the caller") {
         const watched steps;
         const std::int64_t before = step_tracker::current();
         const auto leap = step_tracker::increment("leaping", 3);
@@ -94,7 +94,7 @@ TEST_SUITE("step_tracker") {
         step_tracker::erase("leaping");
     }
 
-    TEST_CASE("an observer may step, and one that was removed is not called") {
+    TEST_CASE("an observer may step, and a removed observer is not called") {
         static int calls = 0;
         const auto step_too = [](void*, std::int64_t, std::int64_t) noexcept {
             if (++calls == 1) step_tracker::increment("nested");
@@ -112,8 +112,8 @@ TEST_SUITE("step_tracker") {
         step_tracker::erase("nested");
     }
 
-    TEST_CASE(
-        "what an observer adds is told to all in its turn, after the step that it came from") {
+    TEST_CASE("a step that an observer adds is passed to all observers after the step that it came "
+              "from") {
         const auto add_two = [](void* first, std::int64_t step, std::int64_t) noexcept {
             if (step == *static_cast<std::int64_t*>(first)) step_tracker::increment("inner", 2);
         };
@@ -138,7 +138,7 @@ TEST_SUITE("step_tracker") {
         step_tracker::erase("outer");
     }
 
-    TEST_CASE("a requester without a name is one by the name of \"\"") {
+    TEST_CASE("a requester without a name has the name \"\"") {
         const std::int64_t before = step_tracker::current();
         step_tracker::init(nullptr);
         CHECK(step_tracker::increment(nullptr).step == before + 1);
@@ -147,7 +147,7 @@ TEST_SUITE("step_tracker") {
         CHECK_FALSE(step_tracker::erase(""));
     }
 
-    TEST_CASE("there is room for so many observers, and no more") {
+    TEST_CASE("there is room for a fixed number of observers") {
         std::vector<int> handles;
         seen_steps seen;
         while (const int handle = step_tracker::add_observer(seen_steps::note, &seen))
@@ -156,7 +156,7 @@ TEST_SUITE("step_tracker") {
         for (const int handle : handles) CHECK(step_tracker::remove_observer(handle));
     }
 
-    TEST_CASE("threads that step at once lose no step") {
+    TEST_CASE("threads that step at the same time lose no step") {
         const watched steps;
         const std::int64_t before = step_tracker::current();
         std::vector<std::thread> threads;

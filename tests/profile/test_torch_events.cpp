@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What sessions ask for, as torch's events show it: shapes, FLOPs, stacks, modules, memory, sequence numbers.
+// The optional data of sessions in torch's events: shapes, FLOPs, stacks, modules, memory, sequence
+// numbers.
 
 #include <algorithm>
 #include <string>
@@ -87,7 +88,7 @@ TEST_SUITE("torch's events of a native trace") {
     }
 
     TEST_CASE(
-        "each event of a session with modules tells its path, and the node is every event's") {
+        "each event of a session with modules has its module path, and the node of the session") {
         recording session({.with_modules = true, .node_id = 3});
         {
             const module_guard layer("Layer");
@@ -123,8 +124,7 @@ TEST_SUITE("torch's events of a native trace") {
         named(events, "[OutOfMemory]");
     }
 
-    TEST_CASE(
-        "what runs deferred work has the number and the thread of its creator, and its stack") {
+    TEST_CASE("deferred work has the number, the thread and the stack of its creator") {
         recording session({.all_threads = true, .with_stack = true});
         deferred work;
         {
@@ -145,7 +145,7 @@ TEST_SUITE("torch's events of a native trace") {
         CHECK(backward.stack() == forward.stack());
     }
 
-    TEST_CASE("steps are one name, and keep their numbers in the trace's") {
+    TEST_CASE("all steps have one name, and keep their numbers in the trace name") {
         std::vector<recorded> cycles;
         scheduled_profile profiler(
             {}, schedule({.warmup = 1, .active = 2}),
@@ -163,7 +163,7 @@ TEST_SUITE("torch's events of a native trace") {
 
 TEST_SUITE("stacks") {
     TEST_CASE(
-        "a frame names its function and line where there is debug information, else its module") {
+        "a frame names its function and line if there is debug information, else its module") {
         recording session({.with_stack = true});
         function_of_a_known_name();
         const recorded found = session.stop();
@@ -182,7 +182,7 @@ TEST_SUITE("stacks") {
         CHECK(innermost.find("): ") != std::string::npos);
     }
 
-    TEST_CASE("a call that was inlined is a frame, and what begins the scope is none") {
+    TEST_CASE("an inlined call is a frame, and the recorder's functions are not") {
         recording session({.with_stack = true});
         function_that_inlines();
         const recorded found = session.stop();
@@ -202,7 +202,7 @@ TEST_SUITE("stacks") {
     }
 
     TEST_CASE(
-        "an address in no module stands as a number, and a file that is gone leaves the offset") {
+        "an address outside all modules is a number, and one in a missing file is an offset") {
         analysis::trace loaded;
         loaded.modules.push_back({0x1000, 0x100, "/nowhere/lib\nfoo.so", "aa"});
         analysis::symbolizer symbols(loaded);
@@ -212,7 +212,7 @@ TEST_SUITE("stacks") {
         CHECK(symbols.frames(0x1100) == lines{"0x1100"});
     }
 
-    TEST_CASE("a file whose build id is another is not believed") {
+    TEST_CASE("a file with another build id is not used") {
         recording session({.with_stack = true});
         function_of_a_known_name();
         recorded found = session.stop();
@@ -225,7 +225,8 @@ TEST_SUITE("stacks") {
 }
 
 TEST_SUITE("flops") {
-    TEST_CASE("matrix products are twice rows, columns and depth, batched ones times the batch") {
+    TEST_CASE(
+        "matrix products count twice rows, columns and depth, and batched ones times the batch") {
         CHECK(flops_of("mm", matrix{{2, 3}}, matrix{{3, 5}}) == 2.0 * 2 * 3 * 5);
         CHECK(flops_of("aten::mm", matrix{{2, 3}}, matrix{{3, 5}}) == 60);
         CHECK(flops_of("addmm", matrix{{5}}, matrix{{2, 3}}, matrix{{3, 5}}) == 60);
@@ -233,12 +234,12 @@ TEST_SUITE("flops") {
         CHECK(flops_of("baddbmm", matrix{{5}}, matrix{{7, 2, 3}}, matrix{{7, 3, 5}}) == 420);
     }
 
-    TEST_CASE("mul and add are the elements of their first argument") {
+    TEST_CASE("mul and add count the elements of their first argument") {
         CHECK(flops_of("mul", matrix{{4, 5}}, 2.5) == 20);
         CHECK(flops_of("add", matrix{{6}}, matrix{{6}}) == 6);
     }
 
-    TEST_CASE("conv2d counts its output, with stride, padding, dilation and groups") {
+    TEST_CASE("conv2d counts by its output, with stride, padding, dilation and groups") {
         const matrix input{{2, 4, 10, 12}}, weight{{8, 4, 3, 3}};
         CHECK(flops_of("conv2d", input, weight) == 2.0 * 2 * 8 * 10 * 3 * 3 * 4 * 8);
         CHECK(flops_of("conv2d", input, weight, 0, "[2, 1]", "[1, 0]", "[1, 1]", 2) ==
@@ -247,7 +248,8 @@ TEST_SUITE("flops") {
               2.0 * 2 * 6 * 8 * 3 * 3 * 4 * 8);
     }
 
-    TEST_CASE("missing data is 0 and a warning, a label without a formula is 0 and none") {
+    TEST_CASE("missing data gives 0 and a warning, and a label without a formula gives 0 without a "
+              "warning") {
         recording session({.with_flops = true});
         {
             COROSCOPE_ARGS("mm", matrix{{2, 3, 4}}, 1);
@@ -270,7 +272,7 @@ TEST_SUITE("flops") {
         CHECK(named(events, "softmax").flops() == 6);
     }
 
-    TEST_CASE("hostile shapes give a figure or none, and nothing worse") {
+    TEST_CASE("hostile shapes give a large figure or 0") {
         const matrix huge{{1ULL << 62, 1ULL << 62}};
         CHECK(flops_of("mm", huge, huge) > 1e50);
         CHECK(flops_of("conv2d", matrix{{1, 1, 1, 1}}, matrix{{1, 1, 9, 9}}) == 0);

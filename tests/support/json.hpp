@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A strict JSON parser for tests: whatever RFC 8259 forbids is refused, text that is not UTF-8 too.
-// It shares no code with what it checks.
+// A strict JSON parser for tests. It refuses text that RFC 8259 forbids and text that is not UTF-8,
+// and shares no code with the writers that it checks.
 
 #include <cctype>
 #include <cstddef>
@@ -20,7 +20,7 @@ struct json {
     enum class kind { null, boolean, number, string, array, object };
     kind is = kind::null;
     bool boolean = false;
-    std::string text;  ///< a string's characters, a number's digits as they stood
+    std::string text;  ///< a string's characters, a number's digits as written
     std::vector<json> elements;
     std::map<std::string, json> members;
 
@@ -33,12 +33,13 @@ struct json {
     const json& operator[](std::size_t index) const { return elements.at(index); }
     [[nodiscard]] long long integer() const { return std::stoll(text); }
 
-    /// Nanoseconds of a decimal number of microseconds with three decimals.
+    /// Nanoseconds of a decimal number of microseconds with three decimals or more, rounded.
     [[nodiscard]] long long nanoseconds() const {
         const std::size_t point = text.find('.');
-        if (point == std::string::npos || text.size() - point != 4)
+        if (point == std::string::npos || text.size() - point < 4)
             throw std::runtime_error("not three decimals: " + text);
-        return std::stoll(text.substr(0, point) + text.substr(point + 1));
+        const bool up = text.size() - point > 4 && text[point + 4] >= '5';
+        return std::stoll(text.substr(0, point) + text.substr(point + 1, 3)) + (up ? 1 : 0);
     }
 };
 
@@ -174,7 +175,8 @@ private:
                 digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
                 fail("escape");
             const auto code = static_cast<unsigned>(std::stoul(digits, nullptr, 16));
-            if (code >= 0x80) fail("an escape this writer never makes");
+            if (code >= 0xA0) fail("an escape this writer never makes");
+            if (code >= 0x80) out += '\xC2';  // a control character of two bytes
             out += static_cast<char>(code);
             at_ += 5;
         } else if (which == std::string_view::npos || peek() == '\0') {
@@ -220,7 +222,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// The document, or an exception that says where it is wrong.
+/// The document. Throws an exception with the byte of the first error.
 inline json parse_json(std::string_view text) { return json_parser(text).document(); }
 
 }  // namespace coroscope_tests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A trace to be damaged, and two ways to damage one.
+// A trace for tests that damage it, and ways to damage a trace.
 
 #include "trace_builder.hpp"
 
@@ -19,6 +19,20 @@ trace::buffer flipped(const std::vector<unsigned char>& bytes, std::size_t bit) 
     std::vector<unsigned char> changed = bytes;
     changed[bit / 8] = static_cast<unsigned char>(changed[bit / 8] ^ (1U << (bit % 8)));
     return trace::buffer::copy(changed.data(), changed.size());
+}
+
+std::vector<std::size_t> bits_to_flip(const std::vector<unsigned char>& bytes, std::size_t from) {
+    constexpr std::size_t near = 64, word = 8;
+    std::vector<std::size_t> bits;
+    std::size_t written_end = 0;
+    for (std::size_t at = from; at < bytes.size(); ++at) {
+        if (bytes[at] != 0) written_end = at + 1;
+        if (written_end != 0 && at < written_end + near)
+            for (std::size_t bit = 0; bit < 8; ++bit) bits.push_back(at * 8 + bit);
+        else if (at % word == at / word % word)
+            bits.push_back(at * 8 + at / (word * word) % 8);
+    }
+    return bits;
 }
 
 trace_builder sample_trace() {
@@ -48,6 +62,11 @@ trace_builder sample_trace() {
         .note(540, trace::note_kind::stack, std::string(16, '\1'))
         .note(540, trace::note_kind::sequence, std::string(16, '\0'))
         .memory(545, trace::memory_event::allocated, 0x100, 64, 64, 64)
+        .resource_wait(541, 546,
+                       {.site = render,
+                        .waiter = trace::make_mark(1, 1),
+                        .holder = trace::make_mark(2, 2),
+                        .released = 545})
         .scope(render, 540, 550)
         .finish(600, 1);
     built.on(2)
@@ -59,6 +78,8 @@ trace_builder sample_trace() {
     built.on(2)
         .device({.start = 210, .end = 290, .site = render, .task = 1, .correlation = 5})
         .device_call(120, 130, 5);
+    built.on(3).takes_over(2, 320).scope(render, 330, 340);
+    built.open_scope(1, render, 610).open_scope(2, function, 320, 2, trace::scope_in_frame);
     built.module(0x1000, 0x200, "/bin/program", "build id");
     return built;
 }

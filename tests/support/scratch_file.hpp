@@ -10,7 +10,7 @@
 
 namespace coroscope::test {
 
-/// A path in a fresh folder below `parent`; both vanish with it.
+/// A path in a new folder below `parent`. The destructor removes both.
 class scratch_file {
 public:
     explicit scratch_file(std::string parent = {}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Says that a doctest case cannot run here: COROSCOPE_SKIP("not root"); return;
+// Marks a doctest case that cannot run on this machine: COROSCOPE_SKIP("not root"); return;
 // The reason is a message, which scripts/run_tests.py counts, and a line of the file that the
 // environment variable COROSCOPE_TEST_SKIPS names.
 

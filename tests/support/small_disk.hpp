@@ -13,8 +13,8 @@
 
 namespace coroscope::test {
 
-/// A file system of 8 MiB at a fresh folder, seen by this process and its children alone. Where it may
-/// not be made, refusal() says why.
+/// A file system of 8 MiB in a new folder, visible to this process and its children only. If the
+/// process may not mount it, refusal() gives the reason.
 class small_disk {
 public:
     explicit small_disk(const std::string& type) {

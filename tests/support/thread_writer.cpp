@@ -31,13 +31,36 @@ thread_writer& thread_writer::long_scope(std::uint32_t site, std::int64_t start,
 }
 
 thread_writer& thread_writer::suspend(std::int64_t at, std::uint64_t task, std::uint32_t site,
-                                      std::uint64_t next) {
-    return raw(ticks_of(at), make_tag(record_kind::suspend, site, 0), {task, next});
+                                      std::uint64_t next, std::uint32_t object) {
+    return raw(ticks_of(at), make_tag(record_kind::suspend, site, object), {task, next});
+}
+
+thread_writer& thread_writer::plain_suspend(std::int64_t at, std::uint64_t task,
+                                            std::uint32_t site) {
+    return raw(ticks_of(at), trace::make_plain_suspend(site, task));
+}
+
+thread_writer& thread_writer::plain_resume(std::int64_t at, std::uint64_t task) {
+    return raw(ticks_of(at), trace::make_plain_resume(task));
+}
+
+thread_writer& thread_writer::outcome(std::int64_t at, std::uint64_t task,
+                                      trace::await_outcome outcome) {
+    const std::uint32_t id =
+        trace::fact_id(trace::fact_kind::await_outcome, static_cast<std::uint32_t>(outcome));
+    return raw(ticks_of(at), make_tag(record_kind::fact, id, sizeof(trace::await_outcome_body)),
+               {task, 0});
+}
+
+thread_writer& thread_writer::mark(std::int64_t at, trace::mark_kind what) {
+    const std::uint32_t id =
+        trace::fact_id(trace::fact_kind::mark, static_cast<std::uint32_t>(what));
+    return raw(ticks_of(at), make_tag(record_kind::fact, id, sizeof(trace::mark_body)), {0, 0});
 }
 
 thread_writer& thread_writer::resume(std::int64_t at, std::uint64_t task, std::uint64_t previous,
-                                     std::uint32_t flags) {
-    return raw(ticks_of(at), make_tag(record_kind::resume, 0, flags), {task, previous});
+                                     std::uint32_t flags, std::uint32_t executor) {
+    return raw(ticks_of(at), make_tag(record_kind::resume, executor, flags), {task, previous});
 }
 
 thread_writer& thread_writer::transfer(std::int64_t at, std::uint64_t awaiter,
@@ -64,8 +87,8 @@ thread_writer& thread_writer::adopt(std::uint64_t task, std::uint32_t site) {
 }
 
 thread_writer& thread_writer::wake(std::int64_t at, std::uint64_t task, std::uint64_t waker,
-                                   std::uint32_t waker_thread) {
-    return raw(ticks_of(at), make_tag(record_kind::wake, 0, waker_thread), {task, waker});
+                                   std::uint32_t waker_thread, std::uint32_t executor) {
+    return raw(ticks_of(at), make_tag(record_kind::wake, executor, waker_thread), {task, waker});
 }
 
 thread_writer& thread_writer::finish(std::int64_t at, std::uint64_t task, std::uint64_t next,
@@ -118,6 +141,25 @@ thread_writer& thread_writer::arguments(std::int64_t scope_start, std::uint32_t 
     std::vector<std::uint64_t> words(trace::padded_payload(text.size()) / sizeof(std::uint64_t));
     std::memcpy(words.data(), text.data(), text.size());
     return raw(ticks_of(scope_start), make_tag(record_kind::arguments, site, text.size()), words);
+}
+
+thread_writer& thread_writer::resource_wait(std::int64_t start, std::int64_t end,
+                                            const resource_values& values) {
+    trace::resource_wait_body body{};
+    body.site = values.site;
+    body.instance = values.instance;
+    body.start = ticks_of(start);
+    body.waiter = values.waiter;
+    body.holder = values.holder;
+    body.releaser = values.releaser;
+    body.released = values.released < 0 ? 0 : ticks_of(values.released);
+    std::vector<std::uint64_t> words(sizeof body / sizeof(std::uint64_t));
+    std::memcpy(words.data(), &body, sizeof body);
+    return raw(ticks_of(end),
+               trace::make_tag(trace::record_kind::fact,
+                               trace::make_resource_wait_id(values.flags, values.capacity),
+                               sizeof body),
+               words);
 }
 
 thread_writer& thread_writer::device(const device_values& values) {
@@ -187,9 +229,19 @@ thread_writer& thread_writer::dependency(std::int64_t at, std::uint32_t stream,
 
 thread_writer& thread_writer::next_chunk(std::int64_t opened_at, std::uint64_t current_task) {
     trace_builder::chunk& opened = owner_->chunks_.emplace_back();
-    opened.thread = thread_;
+    opened.thread = opened.writer = thread_;
     opened.current_task = current_task;
     opened.opened_ticks = ticks_of(opened_at);
+    return *this;
+}
+
+thread_writer& thread_writer::takes_over(std::uint32_t from, std::int64_t at,
+                                         std::uint64_t current_task) {
+    const std::uint64_t words[] = {current_task, 0};
+    trace_builder::chunk& left = owner_->chunk_of(from, trace::record_unit_bytes + sizeof(words));
+    owner_->write_record(left, ticks_of(at), make_tag(record_kind::next_thread, thread_, 0), words,
+                         sizeof(words));
+    left.writer = thread_;
     return *this;
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two traces, a service's and a step's by another profiler, and what the tests of the commands that read them share."""
+"""Two traces, one of a service and one of a step by another profiler, and a base class for tests of commands that read
+them."""
 
 import csv
 import io
@@ -9,11 +10,12 @@ import trace_builder
 from tool import ToolTest, coroscope
 
 PRINTING = [("table",), ("awaits",), ("awaits", "--chains"), ("tasks",), ("tasks", "--tree"),
-            ("tasks", "--task", "3"), ("streams",), ("ranges",), ("info",)]
+            ("tasks", "--task", "3"), ("path", "--task", "3"), ("streams",), ("resources",), ("executors",), ("requests",), ("values",), ("ranges",),
+            ("info",), ("check",)]
 
 
 def kineto():
-    """A step of two operations on one thread, a kernel, an async call, memory, and what averages leave out."""
+    """A step of two operations on one thread, a kernel, an async call, memory, and events that averages leave out."""
     def span(name, cat, ts, dur, tid=1, pid=1, **args):
         return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}
     return {"schemaVersion": 1, "traceEvents": [

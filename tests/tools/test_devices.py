@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands say of devices: whose kernels they were, who waited for them, and why there are none."""
+"""Tests of the commands' output about devices: the owners of kernels, the tasks that waited for them, and the reason
+if there are none."""
 
 import csv
 import io
@@ -33,7 +34,7 @@ class DevicesTest(ToolTest):
 
 
 class Tables(DevicesTest):
-    def test_the_scope_that_launched_has_the_device_time(self):
+    def test_the_launching_scope_has_the_device_time(self):
         row = self.rows("table")[0]
         self.assertEqual((row["name"], row["count"]), ("handle", "5"))
         self.assertEqual(int(row["self_device_ns"]), LENGTHS + 5 * PER_REQUEST)
@@ -49,7 +50,7 @@ class Tables(DevicesTest):
                                 "Memcpy HtoD": ("gpu_memcpy", 5, 2_500), "Memset": ("gpu_memset", 5, 2_500)})
         self.assertIn("Self CUDA time total: 157.500us", self.text("table", "--device"))
 
-    def test_in_torch_s_words_calls_are_rows_and_an_asynchronous_scope_has_no_device_time(self):
+    def test_table_torch_has_rows_of_calls_and_no_device_time_of_an_asynchronous_scope(self):
         rows = {row["name"]: row for row in self.rows("table", "--torch")}
         self.assertEqual((rows["cudaLaunchKernel"]["category"], rows["cudaLaunchKernel"]["count"]), ("runtime", "20"))
         self.assertEqual(rows["handle"]["device_total_ns"], "0")
@@ -61,7 +62,7 @@ class Tables(DevicesTest):
         self.assertEqual(coroscope("table", again, "--device", "--format", "csv").stdout,
                          self.text("table", "--device", "--format", "csv"))
 
-    def test_why_there_are_no_devices_stands_above_the_table_once(self):
+    def test_the_reason_for_missing_devices_is_above_the_table_once(self):
         made = trace_builder.service()
         made.devices, made.device_message = trace_builder.NOT_RECORDED, b"libcupti.so was not found"
         self.trace = made.write(self.folder / "none.cst")
@@ -73,7 +74,7 @@ class Tables(DevicesTest):
         health = self.data("info")["health"]
         self.assertEqual((health["devices"], health["device_message"]), ("not recorded", "libcupti.so was not found"))
 
-    def test_where_nobody_asked_for_devices_nothing_is_said_of_them(self):
+    def test_devices_are_not_mentioned_if_the_session_did_not_ask_for_them(self):
         self.trace = trace_builder.service().write(self.folder / "plain.cst")
         for arguments in (("table",), ("info",), ("awaits",), ("tasks",), ("tasks", "--task", "3")):
             self.assertNotIn("evice", self.text(*arguments))
@@ -90,7 +91,7 @@ class Tables(DevicesTest):
 
 
 class Waiting(DevicesTest):
-    def test_a_task_s_story_names_what_it_waited_for(self):
+    def test_a_task_s_story_names_the_device_work_that_it_waited_for(self):
         story = self.text("tasks", "--task", "2")
         self.assertIn("On devices  2 kernels 20.5 us (longest gemm 20.0 us), 1 copy 500 ns, 1 set 500 ns\n", story)
         self.assertIn("stream 7: 2 kernels 20.5 us (longest gemm 20.0 us), 1 copy 500 ns, 1 set 500 ns, queued on the "
@@ -104,7 +105,7 @@ class Waiting(DevicesTest):
         self.assertTrue(await_["waited_for"].startswith("stream 7: 2 kernels"))
         self.assertEqual(self.rows("tasks", "--task", "2")[0]["device_ns"], "21500")
 
-    def test_awaits_by_place_say_how_much_devices_explain(self):
+    def test_awaits_by_place_have_the_part_that_devices_explain(self):
         row = self.rows("awaits")[0]
         self.assertEqual((row["name"], row["scope"]), ("gpu", "handle"))
         self.assertEqual(int(row["device_ns"]), LENGTHS + 5 * PER_REQUEST)
@@ -142,7 +143,7 @@ class Ranges(DevicesTest):
         rows = {row["name"]: row for row in self.rows("table")}
         self.assertEqual((rows["upload"]["device_total_ns"], rows["upload"]["self_device_ns"]), ("3000", "0"))
 
-    def test_a_trace_without_such_ranges_has_none(self):
+    def test_a_trace_without_ranges_that_ended_with_a_stream_has_none(self):
         self.assertEqual(self.data("ranges"), [])
         self.assertEqual(self.text("ranges"), "no range ended with a device's stream; coroscope table shows all ranges\n")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`coroscope export`: what it writes, and how it fails."""
+"""Tests of `coroscope export`: its files, and its failures."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from tool import coroscope
 
 
 def packets(content):
-    """The packets of a Perfetto trace: fields 1 of the file, each with its length before it."""
+    """The packets of a Perfetto trace: each is field 1 of the file, with its length before it."""
     found, at = [], 0
     while at < len(content):
         assert content[at] == 0x0A, at
@@ -29,7 +29,7 @@ def packets(content):
 
 
 class Export(DataTest):
-    def test_the_export_is_valid_and_holds_everything(self):
+    def test_the_export_is_valid_and_has_every_slice_task_and_arrow(self):
         target = self.folder / "out.json"
         self.assert_success(coroscope("export", self.trace, "--to", "chrome", "-o", target))
         document = json.loads(target.read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ class Export(DataTest):
         self.assertEqual(out, into)
         self.assertEqual(len(out), 40)
 
-    def test_python_s_own_tool_takes_it(self):
+    def test_python_s_own_json_tool_accepts_the_export(self):
         target = self.folder / "out.json"
         self.assert_success(coroscope("export", self.trace, "-o", target))
         subprocess.run(["python3", "-m", "json.tool", target], check=True, stdout=subprocess.DEVNULL)
@@ -61,7 +61,7 @@ class Export(DataTest):
                 self.assertTrue(not ends or -end <= ends[-1])
                 ends.append(-end)
 
-    def test_the_export_for_perfetto_is_packets_from_end_to_end(self):
+    def test_the_export_for_perfetto_consists_of_packets_with_every_name(self):
         target = self.folder / "out.pftrace"
         self.assert_success(coroscope("export", self.trace, "--to", "perfetto", "-o", target))
         content = target.read_bytes()
@@ -70,7 +70,7 @@ class Export(DataTest):
         for name in {event["name"] for event in document["traceEvents"] if event["ph"] == "X"}:
             self.assertIn(b"\x12" + bytes([len(name)]) + name.encode(), content)
 
-    def test_torch_s_form_is_not_perfetto_s(self):
+    def test_torch_s_form_is_refused_for_perfetto(self):
         done = coroscope("export", self.trace, "--torch", "--to", "perfetto", "-o", self.folder / "out")
         self.assert_one_error(done, 2, "--torch: .*use --to chrome")
 
@@ -91,7 +91,7 @@ class Export(DataTest):
             self.assert_one_error(done, 2, r'--metric: no stacks by "colour"; one of self_cpu_time_total.*')
         self.assertEqual(target.read_text(), "kept")
 
-    def test_what_stands_at_the_target_stays_where_the_trace_cannot_be_read(self):
+    def test_the_target_file_stays_unchanged_if_the_trace_cannot_be_read(self):
         target = self.folder / "out.json"
         target.write_text("kept")
         self.assertEqual(coroscope("export", self.folder / "none.cst", "-o", target).returncode, 1)
@@ -102,6 +102,13 @@ class Export(DataTest):
         target.write_text("old")
         done = coroscope("export", self.trace, "--to", "stacks", "-o", target)
         self.assertEqual((done.returncode, target.read_text()), (0, ""))
+
+    def test_an_export_of_nothing_names_the_option_that_records_it(self):
+        for to, option in (("stacks", "with_stack"), ("memory-timeline", "profile_memory")):
+            done = coroscope("export", self.trace, "--to", to, "-o", self.folder / "out")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(option, done.stderr)
+            self.assertIn("coroscope run --record", done.stderr)
 
     def test_the_trace_itself_is_never_overwritten(self):
         before = self.trace.read_bytes()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How the commands that read a trace fail, and what they write where."""
+"""Tests of the failures of commands that read a trace, and of their use of the standard streams."""
 
 import gzip
 import os
 import pty
+import re
 import subprocess
 
 import tool
@@ -14,12 +15,32 @@ from tool import TOOL, coroscope
 
 
 class Failure(DataTest):
-    def test_a_file_that_is_not_there_is_named(self):
+    def test_a_mistyped_command_or_option_is_answered_with_the_intended_one(self):
+        help_lines = coroscope("--help").stdout.split("Subcommands:")[1].split("Example:")[0].splitlines()
+        commands = [line.split()[0] for line in help_lines if line.strip()]
+        self.assertIn("table", commands)
+        for command in commands:
+            swapped = command[1] + command[0] + command[2:]
+            for more in ((), ("--help",), ("x.cst",)):
+                self.assert_one_error(coroscope(swapped, *more), 2,
+                                      f"there is no command {swapped}; did you mean {command}\\?; see coroscope --help")
+            options = re.findall(r"--[a-z][a-z-]+", coroscope(command, "--help").stdout.split("Options:")[1])
+            option = next((each for each in options if each != "--help"), "--help")
+            self.assert_one_error(coroscope(command, option + "e", "--help"), 2,
+                                  f"there is no option {option}e; did you mean {option}\\?; see coroscope {command} --help")
+
+    def test_a_word_that_resembles_no_name_is_refused_without_a_guess(self):
+        for arguments in (("nosuch", "--help"), ("table", "x.cst", "--nosuch=1")):
+            done = coroscope(*arguments)
+            self.assert_one_error(done, 2, "there is no .*nosuch; see coroscope.* --help")
+        self.assert_one_error(coroscope("table", "--header", "--nosuch", "nowhere.cst"), 1, "nowhere.cst: cannot be opened.*")
+
+    def test_a_missing_file_is_named(self):
         for command in ("table", "awaits", "tasks", "info"):
             with self.subTest(command=command):
                 self.assert_one_error(coroscope(command, self.folder / "none.cst"), 1, r".*none\.cst: .+")
 
-    def test_a_directory_is_called_one_by_every_command(self):
+    def test_every_command_reports_a_directory_as_one(self):
         for command in (("table",), ("awaits",), ("info",), ("pack",), ("export", "--to", "stacks", "-o", "-")):
             with self.subTest(command=command):
                 self.assert_one_error(coroscope(command[0], self.folder, *command[1:]), 1, r".*: is a directory")
@@ -30,7 +51,7 @@ class Failure(DataTest):
             path.write_bytes(content)
             self.assert_one_error(coroscope("table", path), 1, rf"{path}: .+( \(byte \d+\))?")
 
-    def test_what_is_no_trace_is_refused_from_a_pipe_and_compressed_too(self):
+    def test_a_file_that_is_no_trace_is_refused_from_a_pipe_and_compressed_too(self):
         path = self.folder / "other.gz"
         path.write_bytes(gzip.compress(b"{}"))
         self.assert_one_error(coroscope("awaits", path), 1, rf"{path}: is not a Coroscope trace \(byte 0\)")
@@ -59,14 +80,15 @@ class Failure(DataTest):
             self.assertIn(done.returncode, (0, 1))
             self.assertFalse(done.returncode == 1 and done.stderr.count("\n") != 1, done)
 
-    def test_no_such_task_is_a_failure(self):
-        self.assert_one_error(coroscope("tasks", self.trace, "--task", "999"), 1, r".*service\.cst: no task 999")
+    def test_a_missing_task_is_a_failure(self):
+        self.assert_one_error(coroscope("tasks", self.trace, "--task", "999"), 1,
+                              r".*service\.cst: there is no task 999; coroscope tasks --tree lists the tasks")
 
-    def test_what_is_no_task_s_number_is_named(self):
+    def test_a_value_that_is_no_task_s_number_is_named(self):
         for typed in ("-1", "18446744073709551616", "99999999999999999999999", "0x3", "3.0", "three", ""):
             with self.subTest(typed=typed):
                 self.assert_one_error(coroscope("tasks", self.trace, "--task", typed), 2, rf"--task: not a task's number: {typed}; .*")
-        self.assert_one_error(coroscope("tasks", self.trace, "--task", 2 ** 64 - 1), 1, r".*: no task 18446744073709551615")
+        self.assert_one_error(coroscope("tasks", self.trace, "--task", 2 ** 64 - 1), 1, r".*: there is no task 18446744073709551615; .*")
 
     def test_wrong_usage_exits_with_2_and_one_line(self):
         for arguments in ((), ("nonsense",), ("table",), ("table", self.trace, "--format", "xml"),
@@ -88,7 +110,7 @@ class Failure(DataTest):
 
 
 class Streams(DataTest):
-    def test_a_reader_that_leaves_is_no_error(self):
+    def test_a_reader_that_leaves_early_is_no_error(self):
         for arguments in (("tasks", "--tree"), ("export", "-o", "-")):
             command = f'"{TOOL}" {arguments[0]} "{self.trace}" {" ".join(arguments[1:])} | head -n 1; echo "${{PIPESTATUS[0]}}"'
             done = subprocess.run(["bash", "-c", command], capture_output=True, encoding="utf-8", check=False)
@@ -111,7 +133,7 @@ class Streams(DataTest):
                 self.assertEqual(done.stderr, "coroscope: standard output: No space left on device\n")
 
     def on_terminal(self, **variables):
-        """What the command prints to a terminal."""
+        """The output of the command on a terminal."""
         ours, theirs = pty.openpty()
         done = subprocess.Popen([TOOL, "table", self.trace], stdout=theirs, stderr=subprocess.DEVNULL,
                                 env=tool.environment(TERM="xterm", **variables))
@@ -126,12 +148,12 @@ class Streams(DataTest):
         done.wait(timeout=60)
         return output
 
-    def test_colour_is_for_terminals_that_want_it(self):
+    def test_colour_is_for_terminals_unless_no_color_is_set(self):
         self.assertIn(b"\x1b[", self.on_terminal())
         self.assertNotIn(b"\x1b[", self.on_terminal(NO_COLOR="1"))
         self.assertNotIn("\x1b[", coroscope("table", self.trace, env=tool.environment(TERM="xterm")).stdout)
 
-    def test_nothing_but_errors_is_on_standard_error_when_it_is_no_terminal(self):
+    def test_only_errors_are_on_standard_error_if_it_is_no_terminal(self):
         self.assert_success(coroscope("export", self.trace, "-o", self.folder / "out.json"))
 
 

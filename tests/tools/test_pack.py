@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`coroscope pack`: what it writes is read by every command as the trace is."""
+"""Tests of `coroscope pack`: every command reads its file like the trace."""
 
 import json
 import os
@@ -9,11 +9,12 @@ import subprocess
 
 import tool
 import trace_builder
-from tool import TOOL, ToolTest, coroscope
+from tool import TOOL, ToolTest, coroscope, export_formats
 
 READING = [("table",), ("table", "--group-by", "line"), ("table", "--torch"), ("awaits",), ("awaits", "--chains"),
-           ("tasks",), ("tasks", "--tree"), ("tasks", "--task", "3"), ("streams",), ("ranges",)]
-EXPORTS = [("chrome",), ("chrome", "--torch"), ("stacks",), ("memory-timeline",), ("execution-graph",)]
+           ("tasks",), ("tasks", "--tree"), ("tasks", "--task", "3"), ("streams",), ("resources",),
+           ("executors",),
+           ("ranges",)]
 
 
 class Pack(ToolTest):
@@ -28,20 +29,33 @@ class Pack(ToolTest):
         return done
 
     def assert_same(self, *arguments, **options):
-        """Of both files, but for their names."""
+        """Both files give the same output, except for their names."""
         one, other = (coroscope(*arguments[:1], file, *arguments[1:], **options) for file in (self.trace, self.packed))
         self.assertEqual((one.returncode, one.stdout), (other.returncode, other.stdout), arguments)
         self.assertEqual(one.stderr.replace("service.cst:", "service.cstz:"), other.stderr)
+
+    def assert_same_file(self, *arguments):
+        """The same for a command whose last argument is the file that it writes."""
+        contents = []
+        for file in (self.trace, self.packed):
+            target = self.folder / "written"
+            self.assertEqual(coroscope(*arguments[:1], file, *arguments[1:], target).returncode, 0)
+            contents.append(target.read_bytes())
+        self.assertEqual(contents[0], contents[1])
 
     def assert_all_same(self):
         for command in READING:
             for form in ("text", "csv", "json"):
                 self.assert_same(*command, "--format", form)
-        for export in EXPORTS:
-            self.assert_same("export", "--to", *export, "-o", "-")
-        self.assert_same("export", "--to", "perfetto", "-o", "-", encoding="latin-1")  # bytes that are no text
+        for to in export_formats():
+            if to == "sqlite":
+                self.assert_same_file("export", "--to", to, "-o")
+                continue
+            table = ("--table", "scopes") if to in ("csv", "ndjson") else ()
+            self.assert_same("export", "--to", to, *table, "-o", "-", encoding="latin-1")  # bytes that may be no text
+        self.assert_same("export", "--torch", "-o", "-")
 
-    def test_it_stands_beside_the_trace_and_says_how_large_it_is(self):
+    def test_the_packed_file_is_beside_the_trace_and_its_size_is_printed(self):
         self.assertRegex(self.pack().stdout, r"service\.cstz: [0-9.]+ KB, was [0-9.]+ KB \([0-9.]+ %\)\n\Z")
         self.assertLess(self.packed.stat().st_size * 4, self.trace.stat().st_size)
 
@@ -50,18 +64,18 @@ class Pack(ToolTest):
         self.assert_success(done)
         self.assertIn("a?[31m?b: ", done.stdout)
 
-    def test_every_command_prints_the_same(self):
+    def test_every_command_prints_the_same_for_a_packed_trace(self):
         self.pack()
         self.assert_all_same()
 
-    def test_devices_and_streams_are_printed_the_same(self):
+    def test_devices_and_streams_are_printed_the_same_for_a_packed_trace(self):
         for built in (trace_builder.pipeline(), trace_builder.streams()):
             built.write(self.trace)
             self.pack()
             self.assert_all_same()
             self.assert_same("table", "--device")
 
-    def test_damage_is_reported_in_the_same_way(self):
+    def test_damage_is_reported_in_the_same_way_for_a_packed_trace(self):
         content = bytearray(self.trace.read_bytes())
         content[-4096 + 70] ^= 255
         self.trace.write_bytes(content[:-100])
@@ -69,12 +83,12 @@ class Pack(ToolTest):
         self.assertIn("warning", coroscope("table", self.packed).stderr)
         self.assert_all_same()
 
-    def test_what_is_in_it_decides_not_its_name(self):
+    def test_the_content_of_a_packed_file_decides_and_not_its_name(self):
         renamed = self.folder / "other.json"
         self.assert_success(coroscope("pack", self.trace, "-o", renamed))
         self.assertEqual(coroscope("table", renamed).stdout, coroscope("table", self.trace).stdout)
 
-    def test_info_tells_both_sizes(self):
+    def test_info_shows_both_sizes(self):
         self.pack()
         plain, packed = (json.loads(coroscope("info", file, "--json").stdout) for file in (self.trace, self.packed))
         self.assertEqual(packed.pop("packed_bytes"), self.packed.stat().st_size)
@@ -84,12 +98,12 @@ class Pack(ToolTest):
         self.assertRegex(coroscope("info", self.packed).stdout, r"(?m)^Packed +[0-9.]+ KB, [0-9.]+ bytes per scope$")
         self.assertNotIn("Packed", coroscope("info", self.trace).stdout)
 
-    def test_standard_output_gets_the_bytes_alone(self):
+    def test_standard_output_gets_only_the_bytes(self):
         self.pack()
         done = subprocess.run([TOOL, "pack", self.trace, "-o", "-"], capture_output=True, check=True)
         self.assertEqual(done.stdout, self.packed.read_bytes())
 
-    def test_what_cannot_be_packed_leaves_no_file(self):
+    def test_a_file_that_cannot_be_packed_leaves_no_output_file(self):
         self.pack()
         self.assert_one_error(coroscope("pack", self.packed), 1, r".*is packed already \(byte 0\)")
         other = self.folder / "text"
@@ -97,20 +111,20 @@ class Pack(ToolTest):
         self.assert_one_error(coroscope("pack", other), 1, r".*is not a Coroscope trace \(byte 0\)")
         self.assertEqual(sorted(os.listdir(self.folder)), ["service.cst", "service.cstz", "text"])
 
-    def test_it_does_not_overwrite_the_trace(self):
+    def test_pack_does_not_overwrite_the_trace(self):
         before = self.trace.read_bytes()
         self.assert_one_error(coroscope("pack", self.trace, "-o", self.trace), 2, r"--output: would overwrite the trace")
         self.assertEqual(self.trace.read_bytes(), before)
 
-    def test_a_trace_from_a_pipe_needs_a_name_for_what_is_written(self):
+    def test_a_trace_from_a_pipe_needs_a_name_for_the_output(self):
         self.pack()
         os.mkfifo(self.folder / "fifo")
-        needs = r": is no regular file: name the output with -o \(- for standard output\)"
+        needs = r": is not a regular file: name the output with -o \(- for standard output\)"
         self.assert_one_error(coroscope("pack", self.folder / "fifo", timeout=10), 2, ".*/fifo" + needs)
         with self.trace.open("rb") as trace:
             for given in (subprocess.PIPE, trace):
                 with self.subTest(given=given):
-                    # /proc: nothing can be written there, should it be tried
+                    # /proc: a wrong attempt to write would fail
                     done = subprocess.run([TOOL, "pack", "/proc/self/fd/0"], stdin=given, capture_output=True, encoding="utf-8",
                                           check=False, timeout=60)
                     self.assert_one_error(done, 2, "/proc/self/fd/0" + needs)
@@ -118,8 +132,9 @@ class Pack(ToolTest):
                               check=True, timeout=60)
         self.assertEqual(done.stdout, self.packed.read_bytes())
 
-    def test_a_trace_that_is_cut_while_it_is_read_is_told(self):
-        # Bytes that are no chunks are kept as they are: more than the pipe takes, so that the command waits half way.
+    def test_a_trace_that_is_cut_while_it_is_read_is_an_error(self):
+        # Bytes that are no chunks are kept unchanged. There are more of them than the pipe takes, so that the command
+        # waits half way.
         data = trace_builder.service().data() + random.Random(1).randbytes(256 * trace_builder.CHUNK_BYTES)
         self.trace.write_bytes(data)
         packing = subprocess.Popen([TOOL, "pack", self.trace, "-o", "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -130,7 +145,7 @@ class Pack(ToolTest):
         self.assertEqual((packing.returncode, errors.decode()),
                          (1, f"coroscope: {self.trace}: was cut while it was read\n"))
 
-    def test_a_disk_that_is_full_is_told(self):
+    def test_a_full_disk_is_an_error(self):
         done = coroscope("pack", self.trace, "-o", "/dev/full")
         self.assert_one_error(done, 1, r"/dev/full: No space left on device")
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the command share: where it is, and how it is called."""
+"""Helpers of the command's tests: its path, and calls of it."""
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,10 +18,16 @@ def coroscope(*arguments, **options):
     return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, check=False, **options)
 
 
+def export_formats():
+    """The values of `coroscope export --to`, from the message about a wrong one."""
+    done = coroscope("export", "x.cst", "--to", "no format", "-o", "-")
+    return re.search(r"\{(.+)\}", done.stderr)[1].split(",")
+
+
 def environment(**changes):
-    """Ours, without what changes the command's behaviour."""
+    """The test's environment, without variables that change the command's behaviour."""
     plain = {name: value for name, value in os.environ.items()
-             if name not in ("NO_COLOR", "COROSCOPE_TRACE")}
+             if name not in ("NO_COLOR", "COROSCOPE_TRACE", "COROSCOPE_TRACE_OWNER")}
     return {**plain, **changes}
 
 
@@ -36,11 +43,27 @@ class ToolTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def assert_one_error(self, done, code, pattern):
-        """One line on standard error, in the form every error has, and nothing on standard output."""
+        """Checks for one line on standard error, in the form of every error, and nothing on standard output."""
         self.assertEqual(done.returncode, code, done)
         self.assertEqual(done.stdout, "")
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertRegex(done.stderr, r"\Acoroscope: " + pattern + r"\n\Z")
+
+
+# Acts as an instrumented program: leaves a trace at the path in the environment.
+RECORD = "import os, shutil, sys; shutil.copy(sys.argv[1], os.environ['COROSCOPE_TRACE'])"
+
+
+class RunTest(ToolTest):
+    """A test of coroscope run, whose programs are Python's."""
+
+    def run_in_folder(self, *arguments, **options):
+        """Runs the program, with the summary on standard output unless an option says otherwise."""
+        summary = () if {"--no-summary", "--summary-to"} & set(arguments) else ("--summary-to", "-")
+        return coroscope("run", *summary, *arguments, cwd=self.folder, env=environment(), **options)
+
+    def python(self, code, *arguments):
+        return ("--", sys.executable, "-c", code, *arguments)
 
 
 def main():

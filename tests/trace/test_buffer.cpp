@@ -27,7 +27,7 @@ TEST_CASE("a buffer adopts memory from malloc and hands it on when moved") {
     trace::buffer adopted = trace::buffer::adopt(memory, 8);
     trace::buffer moved = std::move(adopted);
     CHECK(moved.data() == memory);
-    CHECK(adopted.empty());  // NOLINT(bugprone-use-after-move): what it is left as is promised
+    CHECK(adopted.empty());  // NOLINT(bugprone-use-after-move): the empty state is promised
     moved = trace::buffer();
     CHECK(moved.empty());
 }

@@ -40,7 +40,7 @@ bool same_chunk(const trace::chunk_view& one, const trace::chunk_view& other) {
            std::memcmp(one.records, other.records, one.bytes) == 0;
 }
 
-/// All that a reader hands out.
+/// Compares everything that a reader gives.
 void check_same(const trace::reader& one, const trace::reader& other) {
     CHECK(std::memcmp(&one.header(), &other.header(), sizeof(one.header())) == 0);
     CHECK(one.size() == other.size());
@@ -92,7 +92,7 @@ std::size_t behind(const bytes& from, std::size_t block) {
     return block + sizeof(trace::pack_block_header) + block_at(from, block).packed_bytes;
 }
 
-/// Gives a block whose content was changed the checksums that it then should have.
+/// Gives a block with changed content the checksums of that content.
 void seal(bytes& in, std::size_t block) {
     auto header = block_at(in, block);
     header.checksum = XXH3_64bits(in.data() + block + sizeof(header), header.packed_bytes);
@@ -101,7 +101,8 @@ void seal(bytes& in, std::size_t block) {
     std::memcpy(in.data() + block, &header, sizeof(header));
 }
 
-/// Scopes of uneven lengths by a clock that advances by `step` at a time; `odd` is added to one time in a hundred.
+/// Scopes of uneven lengths, by a clock that advances in steps of `step`. Every hundredth time is
+/// `odd` off.
 bytes stepping_trace(std::int64_t step, std::int64_t odd) {
     trace_builder built(std::size_t{32} << 10);
     const auto site = built.site("work");
@@ -165,7 +166,8 @@ TEST_CASE("records with the largest numbers are packed without loss") {
     check_lossless(built.bytes());
 }
 
-TEST_CASE("times of a clock that counts by 26 take no more than those of one that counts by one") {
+TEST_CASE("times of a clock that counts by 26 take about as much as those of a clock that counts "
+          "by one") {
     const std::size_t by_one = packed(copied(stepping_trace(1, 0))).size();
     const std::size_t by_many = packed(copied(stepping_trace(26, 0))).size();
     CHECK(by_many < by_one + 100);
@@ -188,7 +190,7 @@ TEST_CASE("a trace with a task table and free chunks reads as it did before") {
     check_lossless(content);
 }
 
-TEST_CASE("whatever is damaged in a trace is damaged in the same way once it is packed") {
+TEST_CASE("damage in a trace is the same damage after the trace is packed") {
     const auto content = sample_trace().bytes();
     constexpr std::size_t stride = 89;
     for (std::size_t at = sizeof(trace::file_header); at < content.size(); at += stride) {
@@ -208,7 +210,7 @@ TEST_CASE("packing a trace that begins no chunk keeps its header") {
     check_lossless(content);
 }
 
-TEST_CASE("what is no trace, or packed already, is not packed") {
+TEST_CASE("a file that is no trace, or is packed already, is not packed") {
     const auto fails = [](const bytes& content, const std::string& reason) {
         const auto done = trace::pack(copied(content), [](std::string_view) { return true; });
         REQUIRE_FALSE(done);
@@ -234,7 +236,7 @@ TEST_CASE("packing ends when its bytes cannot be written") {
     }
 }
 
-TEST_CASE("a damaged block costs its own chunks, and is named") {
+TEST_CASE("a damaged block loses its own chunks only, and a warning names it") {
     auto small = packed(long_trace().finish());
     const std::size_t second = behind(small, first_block(small));
     small[second + sizeof(trace::pack_block_header) + 5] ^= 4U;
@@ -266,7 +268,7 @@ TEST_CASE("a packed trace that is cut keeps the blocks before the cut") {
     }
 }
 
-TEST_CASE("what a packed trace claims to hold takes no memory, only what it holds") {
+TEST_CASE("a packed trace takes memory for the bytes that it holds, not for those that it claims") {
     auto small = packed(sample_trace().finish());
     trace::pack_header header;
     std::memcpy(&header, small.data(), sizeof(header));
@@ -284,7 +286,7 @@ TEST_CASE("what a packed trace claims to hold takes no memory, only what it hold
           std::string::npos);
 }
 
-TEST_CASE("a packed header that is cut, damaged or newer is refused by name") {
+TEST_CASE("a packed header that is cut, damaged or newer is refused with that reason") {
     const auto small = packed(sample_trace().finish());
     refuse(bytes(small.begin(), small.begin() + 20), "ends inside the packed trace's header");
     refuse(bytes(small.begin(), small.begin() + 40), "ends inside the packed trace's header");
@@ -299,7 +301,7 @@ TEST_CASE("a packed header that is cut, damaged or newer is refused by name") {
     refuse(changed(sizeof(trace::pack_header) + 9, 0xee), "damaged");
 }
 
-TEST_CASE("no byte of a packed trace can be changed without being noticed") {
+TEST_CASE("a changed byte of a packed trace is always noticed") {
     const auto small = packed(sample_trace().finish());
     for (std::size_t at = sizeof(trace::pack_magic); at < small.size(); ++at) {
         auto content = small;
@@ -310,7 +312,7 @@ TEST_CASE("no byte of a packed trace can be changed without being noticed") {
     }
 }
 
-TEST_CASE("columns that lie under a right checksum give a warning or another trace, never more") {
+TEST_CASE("damaged columns under a right checksum give a warning or another trace") {
     const auto small = packed(sample_trace().finish());
     const std::size_t block = first_block(small);
     for (std::size_t at = block + sizeof(trace::pack_block_header); at < small.size(); ++at) {

@@ -8,7 +8,7 @@
 
 The program must have turned on the tracking of live tasks: COROSCOPE_LIVE=1, or
 coroscope::track_live_tasks(true). Nothing is called in the process; debug information is not needed.
-docs/live.md describes the memory that is read here.
+docs/how-to/live.md describes the memory that is read here.
 """
 
 import collections
@@ -36,7 +36,7 @@ def read(address, size):
 
 
 def read_text(address):
-    """A NUL-terminated text, up to the end of the memory that there is."""
+    """A NUL-terminated text. It is cut at the end of readable memory."""
     text = b""
     while b"\0" not in text and len(text) < LONGEST_TEXT:
         try:
@@ -57,7 +57,7 @@ def is_local_process():
 
 
 class LiveTasks:
-    """What the table says at this moment."""
+    """The contents of the table at this moment."""
 
     def __init__(self):
         if not gdb.selected_inferior().pid and not is_core():
@@ -82,7 +82,7 @@ class LiveTasks:
             try:
                 block = read(table + start, min(step, slots * slot_bytes - start))
             except gdb.MemoryError:
-                continue  # never touched, and so in no core file
+                continue  # pages that were never touched are not in a core file
             if not block.strip(b"\0"):
                 continue
             for offset in range(0, len(block), slot_bytes):
@@ -98,7 +98,7 @@ class LiveTasks:
                     status & 0xffffffff, since, spawn_site, thread)
 
     def read_sites(self, head):
-        """(id, site) of the sites that the tasks name."""
+        """Yields (id, site) for each site that a task names."""
         wanted = {task.spawn_site for task in self.tasks.values()}
         wanted |= {task.await_site for task in self.tasks.values()}
         address = struct.unpack("<Q", read(head, 8))[0]
@@ -108,13 +108,14 @@ class LiveTasks:
                 yield number, Site(read_text(label), read_text(file), line)
 
     def find_now(self):
-        """The clock of a process here; else the last moment that the table knows of."""
+        """The current time of a process on this machine, or else the latest time in the table."""
         if is_local_process():
             return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         return max((task.since_ns for task in self.tasks.values()), default=0)
 
     def stack(self, task):
-        """The task, who awaits it or else spawned it, and so on: ids, the last perhaps of a task that is gone."""
+        """The ids of the task, of its awaiter (else its parent), and so on. The last id may be that of a task that has
+        ended."""
         seen = []
         while task and task not in seen:
             seen.append(task)
@@ -122,7 +123,7 @@ class LiveTasks:
         return seen
 
     def leaves(self):
-        """The tasks above which the others stand."""
+        """The tasks that are not the awaiter or the parent of another live task."""
         above = {task.above for task in self.tasks.values()}
         return sorted(task for task in self.tasks if task not in above)
 
@@ -172,7 +173,8 @@ class Coroscope(gdb.Command):
 class Tasks(gdb.Command):
     """Print the async stacks of all live tasks: coroscope tasks
 
-Each stack begins with a task that no other live task stands below; who awaits it, or else spawned it, follows."""
+Each stack begins with a task that is not the awaiter or the parent of another live task. Its awaiter follows, or else
+its parent."""
 
     def __init__(self):
         super().__init__("coroscope tasks", gdb.COMMAND_STACK)
@@ -195,7 +197,7 @@ Each stack begins with a task that no other live task stands below; who awaits i
 class Stack(gdb.Command):
     """Print the async stack of one task: coroscope stack [TASK]
 
-Without TASK, of the task that runs on the selected thread."""
+Without TASK, the command takes the task that runs on the selected thread."""
 
     def __init__(self):
         super().__init__("coroscope stack", gdb.COMMAND_STACK)

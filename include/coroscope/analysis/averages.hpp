@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// key_averages: every event with the same key added up (torch: EventList.key_averages), of a native trace and of
-// an event_list.
+// key_averages: adds up all events with the same key (torch: EventList.key_averages), for a native
+// trace and for an event_list.
 //
-// The CPU columns of a native trace are running time; what a coroutine's scope spent suspended, queued or waiting
-// stands beside them and never in them. Its device columns are what the scope launched, and what the scopes in it did.
-// In an event_list torch's rule holds: an asynchronous event has a total,
-// its whole length, and no self time; where its division is known, it stands beside that. Of a scope whose suspension
-// is unknown the CPU columns know nothing: it counts in unknown_count, its length in waiting_ns.
+// The CPU columns of a native trace are running time. The suspended, queued and waiting times of a
+// coroutine's scope have columns of their own and never count as CPU time. The device columns are
+// the work that the scope launched, and the work of the scopes inside it.
+//
+// In an event_list torch's rule holds: an asynchronous event has its whole length as total, and no
+// self time. If its division is known, the other columns show it. A scope whose suspension is
+// unknown adds nothing to the CPU columns: it counts in unknown_count, and its length in
+// waiting_ns.
+//
+// The totals of a row (CPU, device, suspended, queued, waiting and wall times) leave out an event
+// that lies in another event of the row, because that event's time includes it. In a torch trace
+// each event counts in full, as in torch.
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,22 +27,24 @@
 #include <coroscope/analysis/event_list.hpp>
 #include <coroscope/analysis/function_event.hpp>
 #include <coroscope/analysis/model.hpp>
+#include <coroscope/analysis/percentiles.hpp>
 #include <coroscope/detail/export.hpp>
 
 namespace coroscope::analysis {
 
-/// The events of one key (torch: FunctionEventAvg). Sums are over all of them; the rest is the first one's.
+/// The events of one key (torch: FunctionEventAvg). Sums are over all events; the other members are
+/// those of the first event.
 struct function_event_avg {
     std::string name;  ///< torch: key
     std::string category;
-    std::string overload_name;  ///< empty where rows are not by it, as are the next two
+    std::string overload_name;  ///< empty unless rows are grouped by it, like the next two
     std::string input_shapes;
     std::string stack;  ///< frames innermost first, one per line
-    std::uint32_t group =
-        none;  ///< what average_key tells apart beside the name: an attribute's value (index
-               ///< into trace::strings), a task or a thread
-    std::uint32_t site =
-        none;  ///< index into trace::sites, none for run-time labels and in event lists
+    /// The part of the key beside the name: the value of an attribute (index into trace::strings),
+    /// a task or a thread.
+    std::uint32_t group = none;
+    /// Index into trace::sites; `none` for run-time labels and in event lists.
+    std::uint32_t site = none;
     activity what = activity::cpu_op;
     device_kind device = device_kind::cpu;
     bool is_async = false;
@@ -45,15 +55,16 @@ struct function_event_avg {
     std::int64_t node_id = -1;
     std::uint64_t count = 0;
     std::uint64_t in_frame_count = 0;  ///< events that may have been suspended while open
-    std::uint64_t unknown_count =
-        0;  ///< events whose suspension is unknown: their whole wall is in waiting_ns
+    /// Events whose suspension is unknown: their whole wall time is in waiting_ns.
+    std::uint64_t unknown_count = 0;
+    std::uint64_t unfinished_count = 0;  ///< events without an end in the file; theirs is derived
     std::int64_t cpu_time_total_ns = 0;
     std::int64_t self_cpu_time_total_ns = 0;
     std::int64_t device_time_total_ns = 0;
     std::int64_t self_device_time_total_ns = 0;
     std::int64_t suspended_ns = 0;
     std::int64_t queued_ns = 0;
-    std::int64_t waiting_ns = 0;  ///< suspended or queued, which of them nobody saw
+    std::int64_t waiting_ns = 0;  ///< suspended or queued, with an unknown division
     std::int64_t wall_ns = 0;     ///< begin to end
     std::int64_t min_wall_ns = 0;
     std::int64_t max_wall_ns = 0;
@@ -62,15 +73,22 @@ struct function_event_avg {
     std::int64_t device_memory_usage = 0;
     std::int64_t self_device_memory_usage = 0;
     double flops = 0;
+    /// The division of cpu_time_total_ns and of self_cpu_time_total_ns by the states of the
+    /// threads, in a native trace that has states. Else all 0.
+    state_times states;
+    state_times self_states;
+    /// Of the times from begin to end, if add_percentiles() was called. Without calls that began
+    /// before the session, or did not end in it: their number is `count` less that of these.
+    std::optional<percentiles> wall_percentiles{};
 
     [[nodiscard]] std::int64_t cpu_time_ns() const { return average(cpu_time_total_ns); }
     [[nodiscard]] std::int64_t device_time_ns() const { return average(device_time_total_ns); }
 
-    /// Adds an event, or what was added up elsewhere; adding itself is fine. The first one gives the row its
-    /// identity. False, and nothing is added, where the name is another.
+    /// Adds an event, or another sum; adding the object to itself is allowed. The first addition
+    /// gives the row its identity. Returns false and adds nothing if the names differ.
     COROSCOPE_API bool add(const function_event& added);
     COROSCOPE_API bool add(const function_event_avg& added);
-    /// Adds the figures alone, whatever the name.
+    /// Adds the figures alone, without regard to the name.
     COROSCOPE_API void sum_up(const function_event_avg& added);
 
 private:
@@ -79,35 +97,46 @@ private:
     }
 };
 
-/// What makes two events of a native trace one row.
+/// The key by which events of a native trace share a row.
 enum class average_key : std::uint8_t {
     name,         ///< name and category
     source_line,  ///< name, category, file and line
-    attribute,    ///< name, category and the value of an attribute that was carried at the start
+    attribute,    ///< name, category and an attribute's value at the start
     task,         ///< name, category and task
     thread,       ///< name, category and the thread of the start
 };
 
-/// One entry per key, in the order in which the keys first appear in trace::events. `attribute` is the
-/// key of the attribute to group by; an event that carried none is in a row of its own.
+/// Returns one entry per key, in the order in which the keys first appear in trace::events.
+/// `attribute` is the key of the attribute to group by. Events that carried none share a row of
+/// their own.
 COROSCOPE_API std::vector<function_event_avg> key_averages(const trace& loaded,
                                                            average_key key = average_key::name,
                                                            std::string_view attribute = {});
 
-/// Sum of what ran on devices, whoever asked for it: the denominator of the device columns' shares.
+/// Sets wall_percentiles of the rows that key_averages() returned for the same arguments. Exact, by
+/// nearest rank. Needs eight bytes for each event.
+COROSCOPE_API void add_percentiles(std::vector<function_event_avg>& rows, const trace& loaded,
+                                   average_key key = average_key::name,
+                                   std::string_view attribute = {});
+
+/// Returns the sum of all device work, whatever requested it: the denominator of the device
+/// columns' shares.
 [[nodiscard]] COROSCOPE_API std::int64_t self_device_time_total_ns(const trace& loaded);
 
-/// All events added up under the name "Total". Its self_cpu_time_total_ns is the table's denominator.
+/// Returns the sum of all events under the name "Total". Its self_cpu_time_total_ns is the table's
+/// denominator.
 COROSCOPE_API function_event_avg total_average(const trace& loaded);
 
-/// Which events of a list are added up.
+/// The selection of the events of a list that are added up.
 enum class event_selection : std::uint8_t {
-    all,  ///< as torch does: all below, the annotations of devices, "[memory]"
-    cpu,  ///< operations, annotations and runtime calls; where a file has none of these, every CPU event
+    all,  ///< as in torch: all below, annotations of devices, "[memory]"
+    /// Operations, annotations and runtime calls; in a file without any of these, every CPU event.
+    cpu,
     device,  ///< kernels, copies and sets
 };
 
-/// What makes two events of a list one row, beside the name, the activity, the node and the device.
+/// The key by which events of a list share a row, beside the name, the activity, the node and the
+/// device.
 struct grouping {
     bool by_input_shape = false;
     std::size_t stack_frames = 0;  ///< torch: group_by_stack_n
@@ -116,17 +145,23 @@ struct grouping {
     event_selection select = event_selection::all;
 };
 
-/// One entry per key, in the order in which the keys first appear. Precondition: build_tree has run.
+/// Returns one entry per key, in the order in which the keys first appear. build_tree must have
+/// run.
 COROSCOPE_API std::vector<function_event_avg> key_averages(const event_list& events,
                                                            const grouping& by = {});
 
-/// Everything added up under the name "Total".
+/// As above, for the rows of a list.
+COROSCOPE_API void add_percentiles(std::vector<function_event_avg>& rows, const event_list& events,
+                                   const grouping& by = {});
+
+/// Returns the sum of all events under the name "Total".
 COROSCOPE_API function_event_avg total_average(const event_list& events);
 
-/// Sum of the events' self CPU times: the denominator of the CPU columns' shares.
+/// Returns the sum of the events' self CPU times: the denominator of the CPU columns' shares.
 [[nodiscard]] COROSCOPE_API std::int64_t self_cpu_time_total_ns(const event_list& events);
 
-/// Sum of what ran on devices, without the annotations there: the denominator of the device columns' shares.
+/// Returns the sum of all device work without annotations: the denominator of the device columns'
+/// shares.
 [[nodiscard]] COROSCOPE_API std::int64_t self_device_time_total_ns(const event_list& events);
 
 }  // namespace coroscope::analysis

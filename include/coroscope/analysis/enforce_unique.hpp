@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// enforce_unique: a key that may be seen once (torch: EnforceUnique).
+// enforce_unique: a set of keys, each of which may occur only once (torch: EnforceUnique).
 //
 //     enforce_unique markers;
-//     if (const auto twice = markers.see(marker, launch)) return *twice;  // "duplicate key: (3, 17)"
+//     if (const auto twice = markers.see(marker, launch))
+//         return *twice;  // "duplicate key: (3, 17)"
 
 #include <optional>
 #include <set>
@@ -22,7 +23,8 @@ namespace coroscope::analysis {
 /// Not thread-safe.
 class enforce_unique {
 public:
-    /// Nothing at a key's first sight, a failure that names it at each other. Parts are integers and texts.
+    /// Returns nothing for a new key, and a failure with the key for a known one. Parts must be
+    /// integers or texts.
     template <class... Parts>
     [[nodiscard]] std::optional<failure> see(const Parts&... parts) {
         return see_key({text_of(parts)...});

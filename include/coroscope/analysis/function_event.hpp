@@ -3,13 +3,16 @@
 
 // function_event: one event of an event_list in torch's words (torch: FunctionEvent).
 //
-//     for (const function_event each : events)
-//         if (const auto parent = each.cpu_parent()) use(parent->name(), each.self_cpu_time_total_ns());
+//   for (const function_event each : events)
+//       if (const auto parent = each.cpu_parent())
+//           use(parent->name(), each.self_cpu_time_total_ns());
 //
-// A handle: a pointer and an index. It is copied freely and is valid while its list lives and is not added to.
-// What concerns the tree (parents, children, kernels, self figures) is right once build_tree has run, which
-// load_events and events_of have done. Times are int64 nanoseconds since the list's base; memory is in bytes.
-// Safe on any thread.
+// A handle: a pointer and an index. It may be copied freely. It is valid while its list lives and
+// has no events added. build_tree must have run for the figures of the tree (parents, children,
+// kernels, self figures); load_events and events_of have run it. Times are int64 nanoseconds since
+// the list's base. Memory is in bytes.
+//
+// Thread-safety: const access is safe on any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,22 +34,23 @@ struct interval {
     bool operator==(const interval&) const = default;
 };
 
-/// What an event launched on a device (torch: Kernel).
+/// Work that an event launched on a device (torch: Kernel).
 struct kernel {
     std::string_view name;
-    std::int32_t device = -1;  ///< the device's index, -1 where the file does not say
+    std::int32_t device = -1;  ///< the device's index, -1 if unknown
     std::int64_t duration_ns = 0;
 };
 
-/// Why a scope was opened (torch: RecordScope).
+/// The kind of a scope by its origin (torch: RecordScope).
 enum class record_scope : std::uint8_t { function, backward_function, user_scope };
 
-/// "cpu_op", "user_annotation", "runtime", "kernel", …: the category of CSV and JSON.
+/// Returns the name of an activity in CSV and JSON: "cpu_op", "user_annotation", "runtime",
+/// "kernel", …
 [[nodiscard]] COROSCOPE_API std::string_view activity_name(activity what) noexcept;
 
 class COROSCOPE_API function_event {
 public:
-    /// Precondition: index < list.size().
+    /// `index` must be less than list.size().
     function_event(const event_list& list, std::uint32_t index) noexcept
         : list_(&list), index_(index) {}
 
@@ -54,7 +58,7 @@ public:
     [[nodiscard]] std::uint32_t id() const noexcept { return index_; }
     [[nodiscard]] std::string_view name() const { return list_->text(row().name); }
     [[nodiscard]] std::string_view overload_name() const;
-    /// As the file spells it: "ProfilerStep#7", where the name is "ProfilerStep*".
+    /// The name as the file spells it: "ProfilerStep#7", for which name() is "ProfilerStep*".
     [[nodiscard]] std::string_view trace_name() const;
     [[nodiscard]] std::string_view key() const { return name(); }
     [[nodiscard]] activity activity_type() const noexcept { return row().what; }
@@ -69,7 +73,7 @@ public:
     [[nodiscard]] std::uint64_t count() const noexcept { return 1; }
     [[nodiscard]] std::string_view use_device() const { return list_->use_device; }
 
-    // What it was called with, as JSON; empty where it was not recorded.
+    // The arguments of the call, as JSON; empty if they were not recorded.
     [[nodiscard]] std::string_view input_shapes() const;
     [[nodiscard]] std::string_view input_strides() const;
     [[nodiscard]] std::string_view input_dtypes() const;
@@ -79,9 +83,10 @@ public:
 
     // Tree and stack.
     [[nodiscard]] std::optional<function_event> cpu_parent() const;
-    /// In the list's order. Looks at each event that begins before this one ends.
+    /// Returns the children in the list's order. Examines each event that begins before this one
+    /// ends.
     [[nodiscard]] std::vector<function_event> cpu_children() const;
-    /// What this event launched itself. Looks at every event of the list.
+    /// Returns the work that this event launched itself. Examines every event of the list.
     [[nodiscard]] std::vector<kernel> kernels() const;
     /// Frames, innermost first, one per line.
     [[nodiscard]] std::string_view stack() const;
@@ -94,16 +99,18 @@ public:
     [[nodiscard]] std::uint32_t flow_type() const;
     [[nodiscard]] bool flow_start() const;
     [[nodiscard]] std::uint64_t external_id() const noexcept { return row().external_id; }
-    /// The id of the event that launched this one; 0 where this one is no device event or runtime call.
+    /// The id of the event that launched this one; 0 if this is neither a device event nor a
+    /// runtime call.
     [[nodiscard]] std::uint64_t linked_correlation_id() const noexcept;
 
-    // Where it ran.
+    // Device.
     [[nodiscard]] device_kind device_type() const noexcept { return row().device; }
     [[nodiscard]] std::int32_t device_index() const;
     [[nodiscard]] std::int64_t device_resource_id() const;  ///< a stream; -1: none
 
     // Facts.
-    /// The recorder's flag, or another thread at its end: it has a total, no children, and no self time.
+    /// Whether the event is asynchronous: the recorder marked it so, or it ended on another thread.
+    /// Such an event has a total, but no children and no self time.
     [[nodiscard]] bool is_async() const;
     [[nodiscard]] bool is_remote() const noexcept { return has(row_remote); }
     [[nodiscard]] bool is_legacy() const noexcept { return has(row_legacy); }
@@ -117,7 +124,8 @@ public:
     [[nodiscard]] std::int64_t self_device_time_total_ns() const;
     [[nodiscard]] std::int64_t cpu_time_ns() const { return cpu_time_total_ns(); }
     [[nodiscard]] std::int64_t device_time_ns() const { return device_time_total_ns(); }
-    /// How the time divides of an event that may have been suspended; all zero of any other.
+    /// The division of the time of an event that may have been suspended; all zero for other
+    /// events.
     [[nodiscard]] time_split split() const;
 
     // Memory and work.
@@ -141,7 +149,7 @@ private:
     std::uint32_t index_;
 };
 
-/// Walks a list; `begin` and `end` below make it a range of function_event.
+/// An iterator over a list; `begin` and `end` below make the list a range of function_event.
 class event_iterator {
 public:
     using value_type = function_event;
@@ -167,7 +175,7 @@ private:
     return {list, static_cast<std::uint32_t>(list.size())};
 }
 
-/// An event to be added by hand. Texts are copied.
+/// The values of an event that add_event() adds. Texts are copied.
 struct event_values {
     std::string_view name{};
     std::int64_t start_ns = 0;
@@ -177,8 +185,9 @@ struct event_values {
     std::int64_t node_id = -1;
     activity what = activity::cpu_op;
     bool is_async = false;
-    bool is_remote = false;         ///< of another node: its lane is " node_id:N, thread_id:T "
-    std::uint64_t external_id = 0;  ///< an op's own; of a device event and a runtime call, the op's
+    bool is_remote = false;  ///< of another node: its lane is " node_id:N, thread_id:T "
+    /// of an op; in a device event or runtime call, the id of its op
+    std::uint64_t external_id = 0;
     std::string_view stack{};
     std::string_view input_shapes{};
     std::string_view overload_name{};
@@ -189,8 +198,8 @@ struct event_values {
     double flops = 0;
 };
 
-/// Adds the event and gives its index. What ran on a device follows from `what`; "ProfilerStep#7" becomes
-/// "ProfilerStep*". Throws std::bad_alloc and std::length_error.
+/// Adds the event and returns its index. `what` decides whether it ran on a device.
+/// "ProfilerStep#7" becomes "ProfilerStep*". Throws std::bad_alloc and std::length_error.
 COROSCOPE_API std::uint32_t add_event(event_list& to, const event_values& added);
 
 }  // namespace coroscope::analysis

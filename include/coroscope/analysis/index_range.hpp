@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How the model refers to its parts: by index, where `none` is no part, or by a range of indices; and times that may be
-// unknown.
+// Types for references between the parts of the model: an index (`none` refers to no part) or a
+// range of indices. Also a type for times that may be unknown.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 namespace coroscope::analysis {
 
+/// An index that refers to nothing.
 inline constexpr std::uint32_t none = 0xffff'ffff;
 
 using optional_ns = std::optional<std::int64_t>;
@@ -42,7 +43,7 @@ public:
     [[nodiscard]] iterator end() const { return iterator(first_ + count_); }
     [[nodiscard]] std::size_t size() const { return count_; }
     [[nodiscard]] bool empty() const { return count_ == 0; }
-    /// Preconditions: position < size(); for front and back, !empty().
+    /// `position` must be less than size(). For front and back, the range must not be empty.
     [[nodiscard]] std::uint32_t operator[](std::size_t position) const {
         return first_ + static_cast<std::uint32_t>(position);
     }
@@ -50,8 +51,16 @@ public:
     [[nodiscard]] std::uint32_t back() const { return first_ + count_ - 1; }
 
 private:
+    friend struct packed_range;
+
     std::uint32_t first_ = 0;
     std::uint32_t count_ = 0;
+};
+
+/// The members of an index_range as columns of packed rows.
+struct packed_range {
+    static constexpr auto first = &index_range::first_;
+    static constexpr auto count = &index_range::count_;
 };
 
 }  // namespace coroscope::analysis

@@ -12,25 +12,25 @@
 
 namespace coroscope::analysis {
 
-/// The records by time; those of one time keep their order.
+/// Returns the records by time; records of one time keep their order.
 [[nodiscard]] COROSCOPE_API std::vector<memory_record>
 by_time(const std::vector<memory_record>& records);
 
 /// A value; const access is safe on any thread.
 class COROSCOPE_API mem_records_acc {
 public:
-    /// The records are ordered by time; those of one time keep their order.
+    /// Orders the records by time; records of one time keep their order.
     explicit mem_records_acc(const std::vector<memory_record>& records);
 
-    /// Positions of the records from start to end, both ends included.
+    /// Returns the positions of the records from start to end, both included.
     [[nodiscard]] index_range in_interval(std::int64_t start_ns, std::int64_t end_ns) const;
-    /// Precondition: position < size().
+    /// `position` must be less than size().
     [[nodiscard]] const memory_record& operator[](std::uint32_t position) const {
         return records_[position];
     }
     [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
 
-    /// Net bytes of these records; what failed allocates nothing.
+    /// Returns the net bytes of these records. Failed allocations do not count.
     [[nodiscard]] std::int64_t bytes(index_range of, device_kind device) const;
 
 private:

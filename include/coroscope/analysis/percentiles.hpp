@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Percentiles of durations, by nearest rank: each is a duration that occurred.
+// Percentiles of durations, computed by nearest rank: each percentile is one of the given
+// durations.
 
 #include <cstdint>
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace coroscope::analysis {
 
-/// All zero where there was no duration.
+/// All zero if there was no duration.
 struct percentiles {
     std::uint64_t count = 0;
     std::int64_t p50_ns = 0;
@@ -20,7 +21,7 @@ struct percentiles {
     std::int64_t p95_ns = 0;
 };
 
-/// The percentiles of `durations_ns`, which is reordered.
+/// Returns the percentiles of `durations_ns`, and reorders that vector.
 COROSCOPE_API percentiles percentiles_of(std::vector<std::int64_t>& durations_ns);
 
 }  // namespace coroscope::analysis

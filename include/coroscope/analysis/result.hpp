@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The error type of the analysis is that of the trace library, which stands below it.
+// The error type of the analysis is that of the trace library, on which the analysis is built.
 
 #include <coroscope/trace/result.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sums that stay at the end of the range instead of leaving it: a file may hold any number. Pure functions; safe on any
-// thread.
+// Sums that saturate at the limits of their range, because a file may contain any number. Pure
+// functions; safe on any thread.
 
 #include <cstdint>
 
@@ -21,9 +21,9 @@ namespace coroscope::analysis {
     return difference;
 }
 
-/// Adds to a sum.
+/// Adds `added` to `sum`, saturated.
 constexpr void add_to(std::int64_t& sum, std::int64_t added) noexcept {
-    sum = saturated_sum(sum, added);
+    sum = analysis::saturated_sum(sum, added);
 }
 
 }  // namespace coroscope::analysis

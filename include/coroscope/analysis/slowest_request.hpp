@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The answer in one sentence: which request was the slowest, and what took most of it.
+// Finds the slowest request, and the largest parts of its time, for an answer in one sentence.
 //
-// A request is what the user names; else the function scope of tasks that awaits something and calls the
-// most different functions, by wall time where several do. One that lasts longer than a tenth of the
-// session, or repeats another function eight times on average, is a loop that serves requests and
-// stands back. Without any, the slowest finished task.
+// If the user names a scope or a task, each instance of it is a request. Else the requests are
+// those that the program marks, and if it marks none, those that request_statistics.hpp guesses.
 
 #include <cstdint>
 #include <optional>
@@ -19,13 +17,14 @@
 
 namespace coroscope::analysis {
 
-/// What a part of a request's wall time is.
+/// The kind of a part of a request's wall time.
 enum class part_kind : std::uint8_t {
     await,  ///< its own awaits at one site
-    scope,  ///< child scopes of one name: their running time; what was awaited in them are awaits
-    self,   ///< running outside every child scope, slices of others nested there included
+    scope,  ///< child scopes of one name: their running time; awaits in them are separate
+    self,   ///< running time outside child scopes, with other tasks' slices nested there
 };
 
+/// One part of a request's wall time.
 struct request_part {
     part_kind kind = part_kind::self;
     std::string label;          ///< of the await or scope; the request's own name for self
@@ -35,20 +34,24 @@ struct request_part {
     [[nodiscard]] std::int64_t wall_ns() const { return time.wall_ns(); }
 };
 
+/// A slow request, with the parts of its time.
 struct slow_request {
     std::string name;
     std::uint32_t site = none;    ///< index into trace::sites
-    std::uint32_t event = none;   ///< the scope, where the request is one: index into trace::events
+    std::uint32_t event = none;   ///< the scope, if the request is one: index into trace::events
     std::uint32_t task = none;    ///< index into trace::tasks
+    std::uint64_t id = 0;         ///< of a marked request (request_info::id); else 0
     std::uint64_t instances = 0;  ///< requests of this name that completed
     std::int64_t start_ns = 0;
     std::int64_t wall_ns = 0;
     time_split time;
+    state_times states;  ///< of the threads in time.running_ns; all unknown without states
     std::vector<request_part> parts;  ///< the largest first; they add up to the wall time
 };
 
-/// The slowest completed instance of `name` (a scope's or a task's name; empty: chosen as above).
-/// Empty where the trace holds no such thing.
+/// Returns the slowest completed instance of `name` (the name of a scope or task; if empty, chosen
+/// as above). Returns nothing if the trace has no such instance, or marks requests of which none is
+/// whole.
 COROSCOPE_API std::optional<slow_request> slowest_request(const trace& loaded,
                                                           std::string_view name = {});
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// string_table: names as people read them (torch: StringTable). A mangled name is demangled once and remembered.
+// string_table: names for people (torch: StringTable). A mangled name is demangled once and
+// remembered.
 
 #include <string>
 #include <string_view>
@@ -14,8 +15,9 @@ namespace coroscope::analysis {
 /// Not thread-safe.
 class string_table {
 public:
-    /// The name demangled; as it stands where it is no mangled name, or of one character: "t" is the mangled
-    /// "unsigned short", and more often somebody's name. Valid while the table lives. Throws std::bad_alloc.
+    /// Returns the demangled name, valid while the table lives. A name that is not mangled is
+    /// returned unchanged, and so is a name of one character: "t" is the mangled "unsigned short",
+    /// but more often an ordinary name. Throws std::bad_alloc.
     COROSCOPE_API std::string_view operator[](std::string_view name);
 
 private:

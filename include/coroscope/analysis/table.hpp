@@ -6,9 +6,11 @@
 //     auto loaded = analysis::load("trace.cst");
 //     auto text = analysis::table(analysis::table_of(*loaded), {.sort_by = "self_cpu_time_total"});
 //
-// Of a native trace the CPU columns are running time; where it has tasks, what their scopes spent suspended,
-// queued and waiting stands in columns of its own. Of an event_list they are torch's. What is unknown is printed
-// as such, never as zero. Pure functions; safe on any thread.
+// For a native trace the CPU columns are running time. If it has tasks, the suspended, queued and
+// waiting times of their scopes have columns of their own. For an event_list the CPU columns are
+// torch's. An unknown figure is printed as unknown, never as zero.
+//
+// Thread-safety: pure functions, safe on any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include <coroscope/analysis/averages.hpp>
+#include <coroscope/analysis/load_averages.hpp>
 #include <coroscope/analysis/model.hpp>
 #include <coroscope/analysis/result.hpp>
 #include <coroscope/analysis/units.hpp>
@@ -25,35 +28,52 @@
 
 namespace coroscope::analysis {
 
-/// What a table is made of.
+/// The content of a table.
 struct table_input {
     std::vector<function_event_avg> rows;
-    std::vector<std::string> places;  ///< "file:line" of each row; empty where rows are not by line
-    /// What rows are grouped by beside their name ("tenant", "Task"); empty: nothing.
+    std::vector<std::string> places;  ///< "file:line" of each row; empty unless rows are by line
+    /// The attribute or other key beside the name by which rows are grouped ("tenant", "Task");
+    /// empty: none.
     std::string group;
     std::string group_column;  ///< its column in CSV: "attr:tenant", "task"
-    std::vector<std::optional<std::string>> group_values;  ///< of each row; none where it has none
-    std::int64_t self_cpu_time_total_ns =
-        0;  ///< of all events, not just the rows: the denominator of shares
+    /// of each row; none if the row has no value
+    std::vector<std::optional<std::string>> group_values;
+    /// The sum over all events, not only over the rows: the denominator of shares.
+    std::int64_t self_cpu_time_total_ns = 0;
     std::int64_t self_device_time_total_ns = 0;  ///< likewise
-    std::string device = "cuda";                 ///< what the columns of device times are called
-    std::string device_note;  ///< why devices were not recorded, if there is something to say
+    std::string device = "cuda";                 ///< the prefix of the columns of device times
+    std::string device_note;         ///< the reason why devices were not recorded, if there is one
     std::vector<std::string> notes;  ///< lines for the footer
-    bool device_rows =
-        false;  ///< the rows are what ran on devices, which CSV tells in fewer columns
+    /// The rows are device work, for which CSV has fewer columns.
+    bool device_rows = false;
     bool has_tasks = false;
     bool memory_profile = false;
+    bool distinct_names = false;  ///< names are cut so that different names stay different
+    /// The times of the CPU columns are running time: time on a thread, which may be preempted or
+    /// blocked there. The headings then say *running*.
+    bool is_running_time = false;
+    /// The states of threads are known, at least in part: running time is divided.
+    bool has_states = false;
+    std::string states_source;  ///< in words; and for programs
+    std::string states_source_name;
+    state_times self_states;  ///< of all events: the parts of self_cpu_time_total_ns
     trace_health health;
 };
 
-/// The input for the table of a whole trace; `attribute` as in key_averages.
+/// Returns the input for the table of a whole trace; `attribute` as in key_averages.
 [[nodiscard]] COROSCOPE_API table_input table_of(const trace& loaded,
                                                  average_key key = average_key::name,
                                                  std::string_view attribute = {});
 
-/// The same of an event_list. Precondition: build_tree has run.
+/// As above, for averages that were loaded by that key.
+[[nodiscard]] COROSCOPE_API table_input table_of(const trace_averages& averages,
+                                                 average_key key = average_key::name,
+                                                 std::string_view attribute = {});
+
+/// As above, for an event_list. build_tree must have run.
 [[nodiscard]] COROSCOPE_API table_input table_of(const event_list& events, const grouping& by = {});
 
+/// The form of a table. Texts are cut to their column's width.
 struct table_options {
     std::string sort_by{};  ///< one of table_sort_keys(), largest first; empty: in the order given
     std::int64_t row_limit = 100;  ///< -1: no limit
@@ -63,22 +83,26 @@ struct table_options {
     std::optional<std::string> header{};  ///< a line above the table
     bool top_level_events_only = false;   ///< leaves out rows whose first event has a parent
     time_unit unit = time_unit::automatic;
+    /// CSV: puts an apostrophe before a text that a spreadsheet would treat as a formula.
+    bool guard_formulas = false;
+    std::size_t line_width = 0;  ///< as in listing_options
 };
 
-/// What `sort_by` takes, separated by ", ". torch's older names mean the same: "cuda", "xpu" and "privateuse1"
-/// in a key read as "device".
+/// Returns the valid values of `sort_by`, separated by ", ". torch's older names are accepted, too:
+/// "cuda", "xpu", "privateuse1", "mtia" and "hpu" in a key mean "device".
 [[nodiscard]] COROSCOPE_API std::string_view table_sort_keys() noexcept;
 
-/// The table as text, with its footer; empty where there is neither a row nor a loss to tell of.
-/// Fails where `sort_by` is unknown, as do the two below.
+/// Returns the table as text, with its footer. The text is empty if there is neither a row nor a
+/// loss to report. This function and the two below fail if `sort_by` is unknown.
 [[nodiscard]] COROSCOPE_API result<std::string> table(const table_input& input,
                                                       const table_options& options = {});
 
-/// One header line, then a line per row; integers, nanoseconds, unknown is empty.
+/// Returns a header line and a line per row. Figures are integers, times are nanoseconds, unknown
+/// is empty.
 [[nodiscard]] COROSCOPE_API result<std::string> table_csv(const table_input& input,
                                                           const table_options& options = {});
 
-/// An object with the rows, the total and the trace's losses; unknown is null.
+/// Returns an object with the rows, the total and the trace's losses. Unknown is null.
 [[nodiscard]] COROSCOPE_API result<std::string> table_json(const table_input& input,
                                                            const table_options& options = {});
 

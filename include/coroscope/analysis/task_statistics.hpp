@@ -15,11 +15,12 @@
 
 namespace coroscope::analysis {
 
-inline constexpr std::size_t task_state_count = 9;
+inline constexpr std::size_t task_state_count = 10;
+static_assert(task_state_count == static_cast<std::size_t>(task_state::ended_with_service) + 1);
 
 /// The tasks of one spawn site.
 struct task_site_statistics {
-    std::uint32_t site = none;  ///< index into trace::sites; none: spawned where nobody looked
+    std::uint32_t site = none;  ///< index into trace::sites; none: the spawn was not seen
     std::string name;           ///< the site's label, else its function; "unknown" without a site
     std::uint64_t count = 0;
     std::array<std::uint64_t, task_state_count> states{};  ///< by task_state, at the session's end
@@ -28,9 +29,18 @@ struct task_site_statistics {
     time_split time;                        ///< summed over all tasks, within the session
     std::uint64_t spawn_to_wake_count = 0;  ///< tasks whose spawn and first wake are both known
     std::int64_t spawn_to_wake_ns = 0;      ///< summed over those
-    percentiles wall;                       ///< of tasks that ended, seen from their first wake on
-    optional_ns
-        device_ns;  ///< kernels, copies and sets that they asked for; none: nothing ran on devices
+    percentiles wall;                       ///< of tasks that ended and whose first wake is known
+    /// The kernels, copies and sets that they requested; none: nothing ran on devices.
+    optional_ns device_ns;
+
+    /// The states of the threads in time.running_ns; all unknown if the trace has no states.
+    state_times running_states;
+
+    /// The place from which most of them were spawned: index into trace::spawn_places; none: it is
+    /// known for no task.
+    std::uint32_t spawn_place = none;
+    std::uint64_t spawn_place_count = 0;  ///< the tasks spawned from there
+    std::uint64_t further_places = 0;     ///< number of other known places
 
     [[nodiscard]] std::uint64_t in_state(task_state state) const {
         return states[static_cast<std::size_t>(state)];
@@ -40,5 +50,8 @@ struct task_site_statistics {
 
 /// One entry per spawn site, the largest summed wall time first.
 COROSCOPE_API std::vector<task_site_statistics> task_statistics(const trace& loaded);
+
+/// Divides the running time of one task.
+[[nodiscard]] COROSCOPE_API state_times states_of(const trace& loaded, const task_info& task);
 
 }  // namespace coroscope::analysis

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Texts, each stored once and known by a number. A lookup costs a hash and usually one comparison; a text
-// costs its bytes and some thirty more. A plain value: const access is safe on any thread.
+// A table of texts, each stored once and identified by a number. A lookup costs a hash and usually
+// one comparison. A text costs its bytes and about thirty more. A plain value: const access is safe
+// on any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,12 +15,14 @@
 
 namespace coroscope::analysis {
 
+/// A table of texts; see above.
 class text_table {
 public:
-    /// The text's number, from 0 on. Throws std::bad_alloc and std::length_error.
+    /// Returns the number of the text, from 0. Throws std::bad_alloc and std::length_error.
     COROSCOPE_API std::uint32_t insert(std::string_view text);
 
-    /// The text of a number; empty for one that was never given. Valid while the table lives.
+    /// Returns the text of a number; empty if the number was never assigned. Valid while the table
+    /// lives.
     [[nodiscard]] std::string_view operator[](std::uint32_t number) const {
         return number < texts_.size() ? texts_[number] : std::string_view();
     }
@@ -28,7 +31,7 @@ public:
 private:
     struct slot {
         std::uint32_t hash = 0;
-        std::uint32_t number = 0xffff'ffff;  // that of no text
+        std::uint32_t number = 0xffff'ffff;  // means that the slot is empty
     };
 
     std::string_view keep(std::string_view text);
@@ -36,7 +39,7 @@ private:
 
     std::vector<std::string_view> texts_;
     std::vector<slot> slots_;                      // a power of two, at most three quarters full
-    std::vector<std::unique_ptr<char[]>> blocks_;  // of bytes, which never move
+    std::vector<std::unique_ptr<char[]>> blocks_;  // of text bytes, which never move
     std::size_t room_ = 0;                         // left at the end of the last block
     char* next_ = nullptr;
 };

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// trace_handler: what a scheduled_profile does with each cycle's trace (torch: tensorboard_trace_handler).
+// trace_handler: writes the trace of each cycle of a scheduled_profile (torch:
+// tensorboard_trace_handler).
 //
 //     coroscope::analysis::trace_handler handler("runs", {.use_gzip = true});
 //     coroscope::scheduled_profile profiler({}, plan, std::ref(handler));
 //
-// Each trace is loaded and written in Kineto's form as <host>_<pid>.<time_ns>.pt.trace.json[.gz], which
-// TensorBoard, Perfetto and torch's own tools read. It is written under another name and then renamed. Not
-// thread-safe on one object.
+// Each trace is loaded and written in Kineto's form as <host>_<pid>.<time_ns>.pt.trace.json[.gz],
+// which TensorBoard, Perfetto and torch's own tools read. A file is written under another name and
+// then renamed.
+//
+// Not thread-safe: one thread at a time must use an object.
 
 #include <cstdint>
 #include <string>
@@ -26,22 +29,24 @@ struct trace_handler_options {
     trace_load_options loading{};
 };
 
+/// Writes the traces of cycles into a folder; see above.
 class trace_handler {
 public:
-    /// The folder is made, with those above it, when the first trace is written.
+    /// The folder and its parents are created when the first trace is written.
     COROSCOPE_API explicit trace_handler(std::string folder, trace_handler_options options = {});
 
-    /// Writes one trace; gives the file's path. Fails where the trace is none, or the file cannot be written.
+    /// Writes one trace and returns the path of the file. Fails if `bytes` is not a trace, or if
+    /// the file cannot be written.
     COROSCOPE_API result<std::string> write(const coroscope::trace::buffer& bytes);
 
-    /// As a callback: of what has a member `trace`. What fails is kept in last_error().
+    /// The callback for an object with a member `trace`. An error is kept in last_error().
     template <class Cycle>
     void operator()(Cycle& cycle) {
         const result<std::string> path = write(cycle.trace);
         path ? last_path_ = *path : last_error_ = path.error().message;
     }
 
-    /// Empty where nothing was written, or nothing went wrong.
+    /// Empty if no trace was written, or if there was no error.
     [[nodiscard]] const std::string& last_path() const noexcept { return last_path_; }
     [[nodiscard]] const std::string& last_error() const noexcept { return last_error_; }
 

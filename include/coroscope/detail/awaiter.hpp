@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a co_await does with its operand, spelled out: finding the awaiter (a member or a free
-// operator co_await, or the operand itself) and keeping it where the language would keep it.
+// The steps that the language performs for the operand of a co_await: find the awaiter (a member or
+// a free operator co_await, or the operand itself), and keep it as long as the language would.
 
 #include <type_traits>
 
 #include <coroscope/detail/hand_over.hpp>
 
-// Before version 17 clang inlines await_suspend into the coroutine. Then its locals may stand in the frame, which may be
-// gone when it goes on; and where clang sees that the coroutine goes on at once, the awaiter stands on the stack.
+// Before version 17 clang inlines await_suspend into the coroutine. The locals of await_suspend may
+// then be in the frame, which may be destroyed when the function goes on. If clang sees that the
+// coroutine goes on at once, it places the awaiter on the stack.
 #if defined(__clang__) && __clang_major__ < 17
 #define COROSCOPE_DETAIL_APART [[gnu::noinline]]
 #else
@@ -18,7 +19,7 @@
 
 namespace coroscope::detail {
 
-/// What await_suspend returns, where the compiler must not see who runs next.
+/// Returns the result of await_suspend, and hides from the compiler which coroutine runs next.
 template <class Outcome>
 [[gnu::always_inline]] inline Outcome unforeseen(Outcome outcome) noexcept {
 #if defined(__clang__) && __clang_major__ < 17
@@ -35,7 +36,8 @@ template <class Operand>
 concept has_free_co_await =
     requires(Operand&& operand) { operator co_await(static_cast<Operand&&>(operand)); };
 
-/// The awaiter of an operand: a prvalue from operator co_await, or a reference to the operand.
+/// Returns the awaiter of an operand: a prvalue from operator co_await, or a reference to the
+/// operand.
 template <class Operand>
 decltype(auto) get_awaiter(Operand&& operand) {
     if constexpr (has_member_co_await<Operand>) {
@@ -47,28 +49,28 @@ decltype(auto) get_awaiter(Operand&& operand) {
     }
 }
 
-/// May any coroutine await it: is it an awaiter, or has it operator co_await?
+/// Whether any coroutine may await the operand: it is an awaiter, or it has operator co_await.
 template <class Operand>
 concept is_awaitable = has_member_co_await<Operand> || has_free_co_await<Operand> ||
                        requires(Operand&& operand) { operand.await_ready(); };
 
 template <class Operand>
-using awaiter_of = decltype(get_awaiter(std::declval<Operand>()));
+using awaiter_of = decltype(detail::get_awaiter(std::declval<Operand>()));
 
-/// An awaiter with nothing in it (std::suspend_always), which is as good as any copy of it.
+/// An awaiter without state (std::suspend_always): any copy of it behaves the same.
 template <class Operand>
 concept stateless_awaiter = std::is_empty_v<Operand> && std::is_trivially_copyable_v<Operand> &&
                             std::is_trivially_move_constructible_v<Operand> &&
                             !has_member_co_await<Operand> && !has_free_co_await<Operand>;
 
-/// Keeps the awaiter of an operand that lives elsewhere until the end of the await expression.
-/// A member of reference type where the awaiter is the operand or a reference from operator co_await; nothing where
-/// it is stateless.
+/// Keeps the awaiter of an operand that must live elsewhere until the end of the await expression.
+/// If the awaiter is the operand, or a reference from operator co_await, the member is a reference.
+/// If it is stateless, the slot is empty.
 template <class Operand>
 class operand_slot {
 public:
     explicit operand_slot(Operand&& operand)
-        : awaiter_(get_awaiter(static_cast<Operand&&>(operand))) {}
+        : awaiter_(detail::get_awaiter(static_cast<Operand&&>(operand))) {}
     auto& awaiter() noexcept { return awaiter_; }
 
 private:
@@ -86,7 +88,7 @@ private:
 };
 
 /// Keeps an awaitable that was made for the await (by the promise's own await_transform or
-/// final_suspend), and its awaiter if that is another object. Never moved.
+/// final_suspend), and its awaiter if that is another object. A slot is never moved.
 template <class Awaitable,
           bool Own = !has_member_co_await<Awaitable> && !has_free_co_await<Awaitable>>
 class made_slot {
@@ -99,7 +101,8 @@ private:
     Awaitable awaitable_;
 };
 
-// Only here without an address of its own: g++ would move into such a member what can be made in place elsewhere.
+// Only here the member has no unique address: g++ would move other objects into such a member,
+// instead of making them in place.
 template <stateless_awaiter Awaitable>
 class made_slot<Awaitable, true> {
 public:
@@ -116,7 +119,7 @@ class made_slot<Awaitable, false> {
 public:
     template <class Make>
     explicit made_slot(Make&& make)
-        : awaitable_(make()), awaiter_(get_awaiter(static_cast<Awaitable&&>(awaitable_))) {}
+        : awaitable_(make()), awaiter_(detail::get_awaiter(static_cast<Awaitable&&>(awaitable_))) {}
     auto& awaiter() noexcept { return awaiter_; }
 
 private:
@@ -124,14 +127,15 @@ private:
     awaiter_of<Awaitable> awaiter_;
 };
 
-/// An operand, and what is called with what it is converted to.
+/// An operand, and the function to call with its converted value.
 template <class Operand, class Make>
 struct conversion {
     Operand&& operand;
     const Make& make;
 };
 
-/// Keeps what an operand was converted to for await_transform, where the coroutine would have a temporary object.
+/// Keeps the converted operand of await_transform, for which the coroutine would have a temporary
+/// object.
 template <class Parameter, class Slot>
 class converted_slot {
     using value_type = std::remove_cvref_t<Parameter>;
@@ -144,7 +148,7 @@ public:
     auto& awaiter() noexcept { return slot_.awaiter(); }
 
 private:
-    // As the language does it, without explicit constructors.
+    // Converts as the language does, without explicit constructors.
     template <class Operand>
     static value_type convert(std::remove_reference_t<Operand>& operand) {
         return static_cast<Operand&&>(operand);
@@ -154,14 +158,15 @@ private:
     Slot slot_;
 };
 
-/// Can a stateless awaiter be asked while compiling whether it is ready (as std::suspend_always and suspend_never can)?
-/// Then that is its answer whenever it is asked.
+/// Whether the compiler can evaluate the readiness of a stateless awaiter, such as
+/// std::suspend_always and suspend_never. Then the answer is always the same.
 template <class Awaiter>
 concept known_readiness = std::is_empty_v<Awaiter> && requires {
     typename std::bool_constant<static_cast<bool>(Awaiter{}.await_ready())>;
 };
 
-/// What an awaiter answers to await_ready(), asked once; kept only where it has to be.
+/// The answer of an awaiter's await_ready(), which is called once. The answer is stored only if it
+/// must be.
 template <class Awaiter>
 class readiness {
 public:
@@ -183,8 +188,9 @@ public:
     static constexpr bool is_ready() noexcept { return always; }
 };
 
-// Whether a promise declares await_transform in any form, deleted ones included: then the coroutine may
-// await only what one of them takes. Found by making the name ambiguous, which a final class escapes.
+// Whether a promise declares await_transform in any form, including deleted ones. Then the
+// coroutine may await only the operands that one of them takes. The test derives from the promise
+// and makes the name ambiguous. It cannot derive from a final class.
 struct other_await_transform {
     void await_transform();
 };
@@ -198,14 +204,24 @@ template <class Promise>
     requires std::is_final_v<Promise>
 inline constexpr bool declares_await_transform<Promise> = false;
 
-/// await_resume on an lvalue, as the language calls it on a temporary; on an rvalue where only that
+/// Whether resume_value() cannot throw.
+template <class Awaiter>
+constexpr bool resumes_noexcept() {
+    if constexpr (requires(Awaiter& awaiter) { awaiter.await_resume(); }) {
+        return noexcept(std::declval<Awaiter&>().await_resume());
+    } else {
+        return noexcept(detail::moved(std::declval<Awaiter&>()).await_resume());
+    }
+}
+
+/// Calls await_resume on an lvalue, as the language does for a temporary; on an rvalue if only that
 /// is offered.
 template <class Awaiter>
-decltype(auto) resume_value(Awaiter& awaiter) {
+decltype(auto) resume_value(Awaiter& awaiter) noexcept(detail::resumes_noexcept<Awaiter>()) {
     if constexpr (requires { awaiter.await_resume(); }) {
         return awaiter.await_resume();
     } else {
-        return moved(awaiter).await_resume();
+        return detail::moved(awaiter).await_resume();
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A list of callbacks that is closed once: closing runs them, in the order in which they were added.
-// Adding is lock-free, on any thread. The list never owns memory: a callback is a node that its maker
-// places, and that is not touched by the list once it runs.
+// A list of callbacks that is closed once. Closing runs them in the order in which they were added.
+// Adding is lock-free, on any thread. The list never owns memory: the creator of a callback must
+// place the node, and the list does not touch the node once it runs.
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@
 
 namespace coroscope::detail {
 
-/// 4-byte aligned at least, so that the list can mark its pointers.
+/// A node. It must be aligned to at least 4 bytes, so that the list can mark its pointers.
 struct callback {
     using runner = void (*)(callback&) noexcept;
 
@@ -20,7 +20,7 @@ struct callback {
     callback& operator=(const callback&) = delete;
 
     runner run;                ///< may destroy the callback
-    callback* next = nullptr;  ///< the list's
+    callback* next = nullptr;  ///< belongs to the list
 };
 
 class callback_list {
@@ -29,22 +29,23 @@ public:
     callback_list(const callback_list&) = delete;
     callback_list& operator=(const callback_list&) = delete;
 
-    /// False where the list is closed: nothing is taken then. What is added while the list is being
-    /// closed runs in that closing.
+    /// Returns false, and does not take `added`, if the list is closed. A callback that is added
+    /// while the list is being closed runs in that closing.
     [[nodiscard]] COROSCOPE_API bool add(callback& added) noexcept;
 
-    /// Runs what was added. Whoever closes a list that another thread is closing waits until
-    /// everything has run, so that on return it always has; but for a callback that closes the list in
-    /// which it runs. True for the one call that closed it.
+    /// Runs the added callbacks. Returns true for the one call that closed the list. If another
+    /// thread is closing it, waits for that thread, so on return every callback has run. The
+    /// exception is a callback that closes its own list: it does not wait.
     COROSCOPE_API bool close() noexcept;
 
-    /// The same, but does not wait: what another thread is closing may still be running on return.
+    /// As close(), but does not wait: callbacks that another thread is running may still run on
+    /// return.
     COROSCOPE_API bool try_close() noexcept;
 
     COROSCOPE_API bool closed() const noexcept;
 
 private:
-    std::uintptr_t state_ = 0;      ///< the newest callback, and in what state the list is
+    std::uintptr_t state_ = 0;      ///< the newest callback and the state of the list
     const void* closer_ = nullptr;  ///< the thread that closes
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the producer and the consumers of one of our futures share beside the standard library's state: who
-// is to be told just before that becomes ready, and who right after. Safe from any thread.
+// The state that the producer and the consumers of one of our futures share in addition to the
+// standard library's shared state. It has two lists of callbacks: one runs just before the future
+// becomes ready, the other right after. Thread-safe.
 
 #include <coroutine>
 #include <cstdint>
@@ -18,24 +19,23 @@ public:
     completion() noexcept = default;
     completion(const completion&) = delete;
     completion& operator=(const completion&) = delete;
-    /// What was never produced (a deferred call that nobody waited for) is abandoned here.
+    /// Abandons a result that was never produced (a deferred call that no thread waited for).
     ~completion() {
         before.close();
         after.close();
     }
 
     callback_list before;  ///< ends of ranges
-    /// Coroutines that await. Only tried to be closed: they may wait for whoever does it second, such as the promise that
-    /// is destroyed while they run.
+    /// The awaiting coroutines. A producer must close this list by try_close(), which does not wait
+    /// for running callbacks: a callback may wait for the thread that closes the list a second
+    /// time, for example for the destructor of the promise.
     callback_list after;
     completion* next_at_exit = nullptr;
 
-    friend void retain(completion& self) noexcept {
-        __atomic_fetch_add(&self.holders_, 1U, __ATOMIC_RELAXED);
-    }
-    friend void release(completion& self) noexcept {
-        if (__atomic_sub_fetch(&self.holders_, 1U, __ATOMIC_ACQ_REL) == 0)
-            delete &self;  // pairs with itself
+    void retain() noexcept { __atomic_fetch_add(&holders_, 1U, __ATOMIC_RELAXED); }
+    void release() noexcept {
+        if (__atomic_sub_fetch(&holders_, 1U, __ATOMIC_ACQ_REL) == 0)
+            delete this;  // pairs with itself
     }
 
 private:
@@ -43,22 +43,23 @@ private:
 };
 using completion_ptr = counted_ptr<completion>;
 
-/// Closes `after` when this thread's thread-local objects are gone and the standard library has made
-/// ready what was to be ready at the thread's exit.
+/// Closes `after` at the exit of this thread, after its thread-local objects are destroyed and the
+/// standard library has made its results ready.
 COROSCOPE_API void close_at_thread_exit(completion_ptr completed) noexcept;
 
-/// Runs `produce()`, which makes the state ready, between the two lists. Where it throws, the state is not
-/// ready, and who awaits it goes on waiting.
+/// Closes the list `before`, calls `produce()`, which must make the state ready, and closes the
+/// list `after`. If produce() throws, the state is not ready, and awaiters go on waiting.
 template <class Produce>
 void complete(const completion_ptr& completed, Produce&& produce) {
-    // A copy: a consumer may destroy the producer as soon as it is ready.
+    // Holds a reference of its own, because a consumer may destroy the producer as soon as the
+    // state is ready.
     const completion_ptr held = completed;
     if (held) held->before.close();
     produce();
     if (held) held->after.try_close();
 }
 
-/// Runs the end callbacks when a producer's function has made its result, or thrown.
+/// Runs the end callbacks when a producer's function has returned or thrown.
 class producing {
 public:
     explicit producing(completion& of) noexcept : of_(&of) {}
@@ -70,16 +71,16 @@ private:
     completion* of_;
 };
 
-/// Resumes the coroutine on this thread, as a hand-over: its wake is its resume.
+/// Resumes the coroutine on this thread at once, so the wake and the resume are one moment.
 COROSCOPE_API void hand_over_to(void* waiter);
 
-/// A coroutine that waits for a completion, or did until its frame was destroyed.
+/// A coroutine that waits for a completion, or waited until its frame was destroyed.
 class waiting_coroutine final : public callback {
 public:
     explicit waiting_coroutine(std::coroutine_handle<> waiter) noexcept
         : callback(call), waiter_(waiter.address()) {}
 
-    /// The coroutine goes on otherwise, or never.
+    /// Makes call() do nothing: the coroutine continues without it, or was destroyed.
     void forget() noexcept {
         __atomic_store_n(&waiter_, nullptr, __ATOMIC_RELAXED);
         drop();

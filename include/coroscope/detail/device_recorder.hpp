@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The seam between sessions and what records a device: a library of its own, which registers itself when it is
-// loaded and needs nothing of the runtime but this header. One session records devices at a time.
+// The interface between sessions and the recorder of a device. The recorder is a library of its
+// own, which registers itself when it is loaded and must use nothing else of the runtime. One
+// session records devices at a time.
 //
-//   session starts ──► start() ──► the recorder's threads: device_delivery ──► chunks of the session
-//   a task becomes current on a thread ──► follow()          session stops ──► stop()
+//   session starts ─► start() ─► the recorder's threads: device_delivery ─► chunks of the session
+//   a task becomes current on a thread ─► follow()         session stops ─► stop()
 //
-// Whatever the recorder learns of a device it writes as records of the thread that learned of it, by the
-// session's policy. Nothing here throws.
+// The recorder writes everything that it learns of the device as records of the thread that learned
+// it, under the session's overflow policy. Nothing here throws.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,62 +19,68 @@
 
 namespace coroscope::detail {
 
-/// A line for the session's status and its trace's header, which say before it whether devices are recorded:
-/// NUL-terminated, cut where it is longer.
+/// A line for the session's status and the trace's header, after the state of device recording.
+/// NUL-terminated; a longer text is cut.
 struct device_message {
     char text[sizeof(trace::file_header::device_message)];
 };
 
-/// A stream as a trace names it.
+/// A stream, as a trace names it.
 struct device_stream {
     std::uint32_t context;
     std::uint32_t stream;
 };
 
-/// Where an event was recorded last: in which stream, and by the call with which correlation number.
+/// The last recording of an event: its stream, and the correlation number of the call that recorded
+/// it.
 struct device_event {
     std::uint32_t context = trace::device_unknown;
-    std::uint32_t stream = trace::device_unknown;  ///< device_unknown: nobody knows
+    std::uint32_t stream = trace::device_unknown;  ///< device_unknown: unknown
     std::uint32_t correlation = 0;
 
     bool operator==(const device_event&) const = default;
 };
 
-/// What a recorder does. All but follow() are called by the thread that starts or stops a session, one at a time.
+/// The functions of a recorder. The thread that starts or stops a session calls start(), collect()
+/// and stop(), one at a time. Any thread may call the others at any time.
 struct device_recorder {
-    const char* device;  ///< as profile_options::use_device names it
+    const char* device;  ///< as in profile_options::use_device
 
-    /// Begins to record what happens from `start_ticks` on. False where it does not: the message says why. Else
-    /// it says what is missing, if anything.
+    /// Begins to record activities from `start_ticks` on. Returns false if it cannot; `message`
+    /// then has the reason. Else `message` names the parts that are missing, if any.
     bool (*start)(std::uint64_t start_ticks, device_message& message) noexcept;
 
-    /// Nothing is recorded that begins from here on, until it is on again; nor is anything delivered in between.
+    /// Switches recording. While it is off, the recorder must not record activities that begin, and
+    /// must not deliver records.
     void (*collect)(bool on) noexcept;
 
-    /// Delivers what is there and ends; what it knows to be missing it has counted when it returns. It does not
-    /// wait for the device.
+    /// Delivers the remaining records and ends. On return the recorder must have counted the
+    /// records that it knows to be lost. It must not wait for the device.
     void (*stop)() noexcept;
 
-    /// This task is current on the calling thread from here on; 0: none. Called as often as somebody looks.
+    /// `task` is current on the calling thread from now on; 0: none. May be called again with the
+    /// same task.
     void (*follow)(std::uint64_t task) noexcept;
 
-    /// What a stream's handle stands for; trace::device_unknown where that cannot be told. `per_thread`: no handle
-    /// is the thread's own stream. Called by any thread.
+    /// Returns the stream behind a handle; trace::device_unknown if it cannot be found.
+    /// `per_thread`: a null handle is the thread's own stream. Any thread may call it.
     device_stream (*identify)(void* stream, bool per_thread) noexcept;
 
-    /// Where this event was recorded last. Called by any thread; the event need not exist any more.
+    /// Returns the last recording of this event. Any thread may call it. The event may be destroyed
+    /// already.
     device_event (*find_event)(const void* event) noexcept;
 };
 
-/// Called once, by the library that records the device; `recorder` lives as long as the program.
+/// Must be called once, by the library that records the device. `recorder` must live as long as the
+/// program.
 COROSCOPE_API void register_device_recorder(const device_recorder& recorder) noexcept;
 
-/// Now, on the clock of sessions; and one moment on all clocks.
+/// The current time on the clock of sessions, and the current moment on all clocks.
 COROSCOPE_API std::uint64_t session_ticks() noexcept;
 COROSCOPE_API trace::clock_point session_clock_point() noexcept;
 
-/// While it lives the calling thread writes into the session that records devices. On any thread, one at a time
-/// on each; not in a signal handler.
+/// While it lives, the calling thread writes into the session that records devices. Any thread may
+/// use it, but only one at a time per thread, and not in a signal handler.
 class device_delivery {
 public:
     COROSCOPE_API device_delivery() noexcept;
@@ -81,21 +88,22 @@ public:
     device_delivery(const device_delivery&) = delete;
     device_delivery& operator=(const device_delivery&) = delete;
 
-    /// False where no session records devices (any more): then nothing below does anything.
+    /// Returns false if no session records devices (any more). Then the functions below do nothing.
     bool open() const noexcept { return generation_ != 0; }
 
-    /// Writes a device record. One that finds no room counts as lost on this thread.
+    /// Writes a device record. If there is no room, the record counts as lost on this thread.
     COROSCOPE_API void write(std::uint64_t start_ticks, std::uint32_t site,
                              const trace::device_body& body) noexcept;
 
-    /// Counts texts that were too long for a site.
+    /// Counts a text that was too long for a site.
     COROSCOPE_API void count_cut_text() noexcept;
 
     COROSCOPE_API void name_device(std::uint32_t device, const char* name) noexcept;
     COROSCOPE_API void name_stream(std::uint32_t context, std::uint32_t stream,
                                    const char* name) noexcept;
 
-    /// Adds to what the trace says is lost, and tells why: the first message stays.
+    /// count_lost() adds to the trace's count of lost device records. tell() gives the reason; only
+    /// the first message is kept.
     COROSCOPE_API void count_lost(std::uint64_t records) noexcept;
     COROSCOPE_API void tell(const device_message& message) noexcept;
 
@@ -106,8 +114,9 @@ private:
     std::uint64_t carried_before_ = 0;
 };
 
-/// Id of the site with this name, of kind operation; made on first sight and kept for good. Names beyond
-/// trace::payload_limit are cut. 0 where there is no room for more sites.
+/// Returns the id of the site with this name, of kind operation. The first call with a name makes
+/// the site, which is kept until the process ends. Names longer than trace::payload_limit are cut.
+/// Returns 0 if there is no room for more sites.
 COROSCOPE_API std::uint32_t device_site(const char* name, std::size_t size) noexcept;
 
 }  // namespace coroscope::detail

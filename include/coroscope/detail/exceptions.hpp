@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// try, catch and throw for headers that also stand where exceptions are off (-fno-exceptions). There the guarded block
-// runs unguarded, and what handles an exception is compiled and left out.
+// try, catch and throw for headers that must also compile with -fno-exceptions. Without exceptions
+// the guarded block runs unguarded, and the handler is compiled and left out.
 
 #if defined(__cpp_exceptions)
 #define COROSCOPE_DETAIL_TRY try
@@ -14,9 +14,10 @@
 #define COROSCOPE_DETAIL_RETHROW static_cast<void>(0)
 #endif
 
-// Stands before a COROSCOPE_DETAIL_CATCH(...) that does not throw on, where user code runs. pthread_exit and cancellation unwind
-// the stack by what only those two see, and end the process where it is not thrown on. The C library throws no object: the
-// reference is to null, which COROSCOPE_DETAIL_CATCHES_NULL before the function lets UBSan pass.
+// Must precede a COROSCOPE_DETAIL_CATCH(...) around user code that does not rethrow. pthread_exit
+// and cancellation unwind the stack with an exception that only those handlers see, and end the
+// process if it is not rethrown. The C library throws no object, so the reference is to null;
+// COROSCOPE_DETAIL_CATCHES_NULL before the function makes UBSan accept it.
 #if defined(__cpp_exceptions) &&                                                                   \
     __has_include(<bits/cxxabi_forced.h>)  // libstdc++: one class, nothing else
 #include <bits/cxxabi_forced.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Marks what a shared library of Coroscope exports; everything else is hidden.
+/// Marks the exports of Coroscope's shared libraries; all other symbols are hidden.
 #define COROSCOPE_API __attribute__((visibility("default")))
 
-/// Calls through the global offset table instead of a stub: one jump less on the hot path. clang has
-/// no such attribute.
+/// Calls through the global offset table and not through the procedure linkage table, which saves
+/// one jump on the hot path.
+/// clang has no such attribute.
 #if defined(__clang__)
 #define COROSCOPE_NO_PLT
 #else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What std::move and std::exchange do, for the headers that every program includes: <utility> would be the dearest
-// of all that they have.
+// std::move and std::exchange for the headers that every program includes: <utility> would be the
+// most expensive header of all.
 
 #include <type_traits>
 
@@ -14,7 +14,7 @@ template <class T>
     return static_cast<std::remove_reference_t<T>&&>(from);
 }
 
-/// What `from` was; from now on it is T{}, and keeps nothing.
+/// Returns the value of `from` and sets `from` to T{}.
 template <class T>
 [[nodiscard]] constexpr T taken(T& from) noexcept {
     T was = static_cast<T&&>(from);

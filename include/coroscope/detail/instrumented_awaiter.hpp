@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The awaiters of an instrumented coroutine. Each forwards to the one that the coroutine would have
-// used, records the suspension before the inner await_suspend and takes it back when that returns
-// false or throws. After the inner call the coroutine may already run on another thread or be
-// destroyed: only locals are touched from there on.
+// The awaiters of an instrumented coroutine. Each forwards to the awaiter that the coroutine would
+// have used. It records the suspension before the inner await_suspend, and takes it back if that
+// call returns false or throws. After the inner call the coroutine may already run on another
+// thread or be destroyed, so the code must touch only locals from there on.
 
 #include <coroutine>
 #include <type_traits>
 
 #include <coroscope/detail/awaiter.hpp>
+#include <coroscope/detail/exceptions.hpp>
+#include <coroscope/detail/instrumented_handle.hpp>
 #include <coroscope/detail/location.hpp>
-#include <coroscope/detail/task_state.hpp>
+#include <coroscope/detail/task_transitions.hpp>
 
 namespace coroscope::detail {
 
-/// Awaiters of our own task<T>, where we own both sides of the hand-over.
+/// Awaiters of our own task<T>: both sides of the hand-over are instrumented.
 template <class Awaiter>
 concept owned_awaiter = requires(Awaiter& awaiter) { awaiter.coroscope_child(); };
 
-/// Awaiters that are told of a suspension just before it is recorded: that of the task whose coroutine awaits them.
+/// Awaiters with a hook that is called just before the suspension of the awaiting task is recorded.
 template <class Awaiter>
 concept told_of_suspension =
     requires(Awaiter& awaiter, const task_state& task) { awaiter.coroscope_suspends(task); };
 
-/// Ends a suspension's inner call: where that threw or returned false, the task runs on.
+/// Ends the inner call of a suspension. If the call threw or returned false, the task runs on.
 class suspension {
 public:
-    suspension(task_state& task, task_link& link, const departure& leaving, bool active) noexcept
-        : task_(&task), link_(&link), leaving_(&leaving), active_(active) {}
+    suspension(task_state& task, task_link& link, const departure& leaving,
+               departure_kind how) noexcept
+        : task_(&task), link_(&link), leaving_(&leaving), how_(how) {}
     suspension(const suspension&) = delete;
     suspension& operator=(const suspension&) = delete;
     ~suspension() {
         if (task_ == nullptr) [[likely]]
             return;
         link_->untie();
-        if (active_) cancel_active(*task_, leaving_->before);
+        if (how_ == departure_kind::general)
+            detail::cancel_active(*task_, leaving_->before);
+        else if (how_ == departure_kind::plain)
+            detail::cancel_active(*task_, detail::plain_resumer());
     }
     void done() noexcept { task_ = nullptr; }
 
@@ -43,58 +49,80 @@ private:
     task_state* task_;
     task_link* link_;
     const departure* leaving_;
-    bool active_;
+    departure_kind how_;
 };
 
-/// Calls the inner await_suspend between the task's suspension and the thread's return to what it did before.
-template <class Promise, class Awaiter, class Handle>
-auto suspend_in(Awaiter& awaiter, Handle handle, task_link& link, const void* where) {
+/// Calls the inner await_suspend after the task's suspension and before the thread returns to its
+/// previous context.
+template <class Promise, class Awaiter, class Handle, class Place>
+auto suspend_in(Awaiter& awaiter, Handle handle, task_link& link, const Place& place) {
     const auto theirs = std::coroutine_handle<Promise>::from_address(handle.address());
     using outcome = decltype(awaiter.await_suspend(theirs));
-    task_state& task = handle.promise().coroscope_task();
+    task_state& task = detail::state_of_task(handle);
     if constexpr (told_of_suspension<Awaiter>) awaiter.coroscope_suspends(task);
-    departure leaving;  // apart from the rest, which may then stay in registers
-    const bool active = suspend_task(task, where, leaving);
-    suspension suspended(task, link, leaving, active);
+    departure leaving;  // a separate object, so that the rest may stay in registers
+    const departure_kind how = place.suspend(task, leaving);
+    suspension suspended(task, link, leaving, how);
     if constexpr (std::is_void_v<outcome>) {
         awaiter.await_suspend(theirs);
         suspended.done();
-        if (active) [[unlikely]]
-            restore(leaving.before);
+        detail::leave_task(how, leaving);
     } else if constexpr (std::is_same_v<outcome, bool>) {
         const bool stays = awaiter.await_suspend(theirs);
         if (!stays) return stays;
         suspended.done();
-        if (active) [[unlikely]]
-            restore(leaving.before);
+        detail::leave_task(how, leaving);
         return stays;
     } else {
         auto next = awaiter.await_suspend(theirs);
         suspended.done();
-        if (active) [[unlikely]] {
-            restore(leaving.before);
-            expect_handover(next.address(), leaving.ticks);
-        }
-        return unforeseen(next);
+        detail::leave_task_for(how, leaving, next.address());
+        return detail::unforeseen(next);
     }
 }
 
-/// The link of an awaiter that has none.
+/// The link of an awaiter that needs none.
 struct no_link {
     explicit no_link(const task_place&) noexcept {}
     static void untie() noexcept {}
 };
 
-/// How it is known where an await stands: from itself, or by a label whose site is in the task's state already.
-enum class await_place : bool { here, labelled };
+/// The place of an await: a std::source_location, or a label.
+template <class Where>
+struct await_place {
+    Where where;
 
-/// Around the awaiter of one co_await or co_yield. `Slot` keeps the awaiter.
-template <class Promise, class Slot, await_place Place = await_place::here>
+    [[nodiscard]] departure_kind suspend(task_state& task, departure& leaving) const noexcept {
+        return detail::suspend_task(task, where, leaving);
+    }
+    /// The std::source_location; null for a label, whose place is in its site.
+    [[nodiscard]] const void* location() const noexcept {
+        if constexpr (std::is_pointer_v<Where>) return where;
+        return nullptr;
+    }
+    void transfer(task_state& awaiter, task_state& awaited) const noexcept {
+        detail::transfer_task(awaiter, awaited, where);
+    }
+};
+
+/// An await without a label stores nothing of its place before it suspends.
+struct no_label {
+    static await_place<const void*> place(const void* here) noexcept { return {here}; }
+};
+/// An await with a label stores the label. It does not store the task: g++ makes all awaiters of an
+/// expression before the first await.
+struct kept_label {
+    site* label;
+    [[nodiscard]] await_place<site&> place(const void*) const noexcept { return {*label}; }
+};
+
+/// Wraps the awaiter of one co_await or co_yield. `Slot` keeps the awaiter.
+template <class Promise, class Slot, class Label = no_label>
 class instrumented_awaiter {
 public:
     template <class Operand>
-    instrumented_awaiter(const task_place& task, Operand&& operand)
-        : slot_(static_cast<Operand&&>(operand)), link_(task) {}
+    instrumented_awaiter(const task_place& task, Operand&& operand, const Label& label = {})
+        : slot_(static_cast<Operand&&>(operand)), label_(label), link_(task) {}
     instrumented_awaiter(const instrumented_awaiter&) = delete;
     instrumented_awaiter& operator=(const instrumented_awaiter&) = delete;
 
@@ -104,25 +132,37 @@ public:
         return ready;
     }
 
-    // The default argument is that of the coroutine's own call, and so tells where the await expression stands.
+    // The default argument is evaluated in the coroutine's own call, so it is the location of the
+    // await expression.
     template <class Handle>
     COROSCOPE_DETAIL_APART auto await_suspend(Handle handle,
                                               const void* here = COROSCOPE_DETAIL_HERE) {
-        const void* where = Place == await_place::here ? here : nullptr;
+        const auto place = label_.place(here);
         if constexpr (owned) {
-            return slot_.awaiter().coroscope_transfer(handle, handle.promise().coroscope_task(),
-                                                      where);
+            return slot_.awaiter().coroscope_transfer(handle, detail::state_of_task(handle), place);
         } else {
-            return suspend_in<Promise>(slot_.awaiter(), handle, link_, where);
+            return detail::suspend_in<Promise>(slot_.awaiter(), handle, link_, place);
         }
     }
 
     decltype(auto) await_resume() {
-        // Where both sides are ours, whoever handed back has told that the task runs.
-        if constexpr (!owned) {
-            if (link_.is_tied()) resume_task(link_.task());
+        // If both sides are ours, the side that handed back has already recorded that the task
+        // runs, and whether an exception ended the other one.
+        if constexpr (owned) {
+            return detail::resume_value(slot_.awaiter());
+        } else {
+            const bool suspended = link_.is_tied();
+            if (suspended) detail::resume_task(link_.task());
+            if constexpr (noexcept(detail::resume_value(slot_.awaiter()))) {
+                return detail::resume_value(slot_.awaiter());
+            } else {
+                COROSCOPE_DETAIL_TRY { return detail::resume_value(slot_.awaiter()); }
+                COROSCOPE_DETAIL_CATCH(...) {
+                    if (suspended && detail::load_gate() != 0) detail::await_threw(link_.task());
+                    COROSCOPE_DETAIL_RETHROW;
+                }
+            }
         }
-        return resume_value(slot_.awaiter());
     }
 
 private:
@@ -130,10 +170,11 @@ private:
         owned_awaiter<std::remove_reference_t<decltype(std::declval<Slot&>().awaiter())>>;
 
     [[no_unique_address]] Slot slot_;
+    [[no_unique_address]] Label label_;
     [[no_unique_address]] std::conditional_t<owned, no_link, task_link> link_;
 };
 
-/// The initial suspension: where the task is spawned, and where it first runs.
+/// The initial suspension: it spawns the task and records the task's first run.
 template <class Promise, class Slot>
 class initial_awaiter {
 public:
@@ -141,7 +182,7 @@ public:
     initial_awaiter(const task_place& task, Make&& make)
         : slot_(static_cast<Make&&>(make)), link_(task) {
         const readiness<inner> starts(slot_.awaiter());
-        spawn_task(*task.state, starts.is_ready());
+        detail::spawn_task(*task.state, starts.is_ready());
         if (starts.is_ready()) link_.untie();
     }
     initial_awaiter(const initial_awaiter&) = delete;
@@ -161,7 +202,7 @@ public:
         if constexpr (std::is_void_v<decltype(slot_.awaiter().await_suspend(theirs))>) {
             slot_.awaiter().await_suspend(theirs);
         } else {
-            return unforeseen(slot_.awaiter().await_suspend(theirs));
+            return detail::unforeseen(slot_.awaiter().await_suspend(theirs));
         }
     }
 
@@ -169,18 +210,18 @@ public:
         if constexpr (!never_suspends) {
             if (always_suspends || link_.is_tied()) start(link_.task());
         }
-        return resume_value(slot_.awaiter());
+        return detail::resume_value(slot_.awaiter());
     }
 
 private:
     using inner = std::remove_reference_t<decltype(std::declval<Slot&>().awaiter())>;
 
-    // Where both sides are ours, whoever hands over tells that the task runs.
+    // A task<T> is started by an awaiter of ours, which has already recorded that the task runs.
     static void start(task_state& task) noexcept {
         if constexpr (!owned_awaiter<inner>) {
-            start_task(task);
+            detail::start_task(task);
         } else if ((task.flags & task_started) == 0) [[unlikely]] {
-            start_untold(task);
+            detail::start_untold(task);
         }
     }
 
@@ -191,50 +232,59 @@ private:
     [[no_unique_address]] std::conditional_t<never_suspends, no_link, task_link> link_;
 };
 
-/// The final suspension: the task's end. Whatever the inner await_suspend resumes or destroys, the
-/// thread has left the task when it returns.
+/// The final suspension: the end of the task. Whatever the inner await_suspend resumes or destroys,
+/// the thread has left the task when that call returns.
 template <class Promise, class Slot>
 class final_awaiter {
 public:
     template <class Make>
     final_awaiter(task_state& task, Make&& make) noexcept
         : slot_(static_cast<Make&&>(make)), falls_through_(slot_.awaiter()) {
-        if (falls_through_.is_ready()) end_task(task);
+        if (falls_through_.is_ready()) detail::end_task(task);
     }
     final_awaiter(const final_awaiter&) = delete;
     final_awaiter& operator=(const final_awaiter&) = delete;
 
-    bool await_ready() const noexcept { return falls_through_.is_ready(); }
+    bool await_ready() const noexcept {
+        bool ready = falls_through_.is_ready();
+#if defined(__clang__)
+        // Clang treats a coroutine that cannot suspend as a function and does not take its frame
+        // from operator new. The place of the frame would then never be noted.
+        if constexpr (readiness<inner>::always) __asm__("" : "+r"(ready));
+#endif
+        return ready;
+    }
 
     template <class Handle>
     COROSCOPE_DETAIL_APART auto await_suspend(Handle handle) noexcept {
         const auto theirs = std::coroutine_handle<Promise>::from_address(handle.address());
         auto& awaiter = slot_.awaiter();
         using outcome = decltype(awaiter.await_suspend(theirs));
-        task_state& task = handle.promise().coroscope_task();
+        task_state& task = detail::state_of_task(handle);
         if constexpr (owned_awaiter<std::remove_reference_t<decltype(awaiter)>>) {
             return awaiter.coroscope_finish(theirs.promise(), task);
         } else if constexpr (std::is_void_v<outcome>) {
             departure leaving;
-            const bool active = finish_task(task, leaving);
+            const bool active = detail::finish_task(task, leaving);
             awaiter.await_suspend(theirs);
             if (active) [[unlikely]]
-                restore(leaving.before);
+                detail::restore(leaving.before);
         } else {
             departure leaving;
-            const bool active = finish_task(task, leaving);
+            const bool active = detail::finish_task(task, leaving);
             auto next = awaiter.await_suspend(theirs);
-            if (active) [[unlikely]]
-                restore(leaving.before);
-            if constexpr (!std::is_same_v<outcome, bool>) {
-                if (active) [[unlikely]]
-                    expect_handover(next.address(), leaving.ticks);
+            if (active) [[unlikely]] {
+                if constexpr (std::is_same_v<outcome, bool>) {
+                    detail::restore(leaving.before);
+                } else {
+                    detail::restore_and_expect(leaving, next.address());
+                }
             }
             return next;
         }
     }
 
-    void await_resume() noexcept { resume_value(slot_.awaiter()); }
+    void await_resume() noexcept { detail::resume_value(slot_.awaiter()); }
 
 private:
     using inner = std::remove_reference_t<decltype(std::declval<Slot&>().awaiter())>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What std::invoke does, for the headers that every program includes: it comes with <functional>.
+// std::invoke for the headers that every program includes: the original is in <functional>.
 
 #include <type_traits>
 
@@ -19,7 +19,8 @@ struct class_of_member<Member Class::*> {
 template <class Owner, class Object>
 inline constexpr bool is_owner = std::is_base_of_v<Owner, std::remove_reference_t<Object>>;
 
-/// What the member belongs to: `object` itself, what it points to, or what a std::reference_wrapper refers to.
+/// Returns the object that has the member: `object` itself, its pointee, or the referent of a
+/// std::reference_wrapper.
 template <class Member, class Object>
 decltype(auto) owner_of(Object&& object) {
     using owner = typename class_of_member<std::remove_cvref_t<Member>>::type;
@@ -34,7 +35,7 @@ decltype(auto) owner_of(Object&& object) {
     }
 }
 
-/// Precondition: std::is_invocable_v<Function, Arguments...>.
+/// std::is_invocable_v<Function, Arguments...> must be true.
 template <class Function, class... Arguments>
 std::invoke_result_t<Function, Arguments...> invoke(Function&& function, Arguments&&... arguments) {
     return static_cast<Function&&>(function)(static_cast<Arguments&&>(arguments)...);
@@ -45,7 +46,7 @@ std::invoke_result_t<Function, Object> invoke(Function&& member, Object&& object
     return detail::owner_of<Function>(static_cast<Object&&>(object)).*member;
 }
 
-// g++ looks for the virtual table of objects that have none.
+// g++ assumes a virtual table in objects without one.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
 template <class Function, class Object, class... Arguments>

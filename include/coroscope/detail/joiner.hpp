@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The thread behind a future of async(): the last future of it waits for the thread, as the standard
-// library's does.
+// The thread behind a future of async(). The last future of the thread waits for it, as the
+// standard library's does.
 
 #include <thread>
 #include <utility>
@@ -15,12 +15,11 @@ struct joiner {
     std::thread worker;
     unsigned holders = 1;
 
-    friend void retain(joiner& self) noexcept {
-        __atomic_fetch_add(&self.holders, 1U, __ATOMIC_RELAXED);
-    }
-    friend void release(joiner& self) noexcept { self.leave(true); }
+    void retain() noexcept { __atomic_fetch_add(&holders, 1U, __ATOMIC_RELAXED); }
+    void release() noexcept { leave(true); }
 
-    /// One holder goes; the last one waits for the thread, or lets it run on.
+    /// Releases one reference. The last holder waits for the thread or, unless `waits`, lets it run
+    /// on.
     void leave(bool waits) noexcept {
         if (__atomic_sub_fetch(&holders, 1U, __ATOMIC_ACQ_REL) != 0) return;  // pairs with itself
         if (worker.joinable()) end(waits);
@@ -28,7 +27,8 @@ struct joiner {
     }
 
 private:
-    // A coroutine that awaited the future destroys it on that very thread.
+    // A coroutine that awaited the future may destroy it on the worker itself, which cannot join
+    // itself.
     void end(bool waits) {
         if (waits && worker.get_id() != std::this_thread::get_id()) {
             worker.join();
@@ -38,19 +38,21 @@ private:
     }
 };
 
-/// What a future holds of its thread.
+/// A future's reference to its thread.
 class joiner_ptr {
 public:
     joiner_ptr() noexcept = default;
     explicit joiner_ptr(joiner* held) noexcept : held_(held) {}
 
-    /// Starts the thread, once. Throws std::system_error where there is none.
+    /// Starts the thread; must be called once. Throws std::system_error if no thread can be
+    /// started.
     template <class Function>
     void start(Function&& function) {
         held_->worker = std::thread(static_cast<Function&&>(function));
     }
 
-    /// The future goes. One that has become a plain std::future, which is to be ready yet, does not wait.
+    /// Releases the future's reference. A future that was converted to a plain std::future and is
+    /// not ready does not wait.
     void leave(bool waits) noexcept {
         if (joiner* const held = held_.detach()) held->leave(waits);
     }

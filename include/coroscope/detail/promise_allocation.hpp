@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Allocation of an instrumented coroutine's frame: by the promise's own operators where it has them
-// (with the coroutine's parameters where it takes them). Its place and size are noted in the task's state, so that
-// scopes inside the frame are known to belong to the task.
+// Allocation of an instrumented coroutine's frame, with the promise's own operators if it has them
+// (and with the coroutine's parameters if they take those). The place and size of the frame are
+// noted in the task's state, so that scopes inside the frame are known to belong to the task.
 
 #include <coroutine>
 #include <cstddef>
 #include <new>
 #include <type_traits>
 
+#include <coroscope/detail/instrumented_handle.hpp>
+#include <coroscope/detail/location.hpp>
 #include <coroscope/detail/task_state.hpp>
 
 namespace coroscope::detail {
@@ -23,7 +25,7 @@ concept has_parameter_new =
         Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...);
     };
 
-// Whether a promise declares operator new in any form, found as declares_await_transform is.
+// Whether a promise declares operator new in any form. Found as in declares_await_transform.
 struct other_operator_new {
     static void* operator new(std::size_t bytes);
 };
@@ -37,14 +39,15 @@ template <class Promise>
     requires std::is_final_v<Promise>
 inline constexpr bool declares_operator_new<Promise> = false;
 
-/// May a coroutine whose parameters no operator new of the promise's takes have a frame?
+/// Whether a coroutine can have a frame if no operator new of the promise takes its parameters.
 template <class Promise>
 concept has_frame_without_parameters = has_own_new<Promise> || !declares_operator_new<Promise>;
 
 template <class Promise>
 concept has_failure_object = requires { Promise::get_return_object_on_allocation_failure(); };
 
-// The failure object's function must exist only where theirs does: the language asks for its name.
+// The failure object's function must exist only if the promise has one, because the language tests
+// for its name.
 template <class Promise>
 struct promise_failure {};
 template <has_failure_object Promise>
@@ -54,22 +57,40 @@ struct promise_failure<Promise> {
     }
 };
 
-// Spelled twice, because clang looks at the exception specification before it is instantiated and wants
-// none that depends on anything. `Self` is the instrumented promise.
+// g++ inlines these functions into the ramp even without optimisation, so that they read the ramp's
+// addresses. With clang instrumented<>::get_return_object() notes the addresses.
+#if defined(__clang__)
+#define COROSCOPE_DETAIL_IN_RAMP
+#else
+#define COROSCOPE_DETAIL_IN_RAMP [[gnu::always_inline]]
+#endif
+
+// Without optimisation g++ would inline operator new alone, and warn of mismatched operators at
+// each coroutine.
+#if defined(__clang__) || defined(__OPTIMIZE__)
+#define COROSCOPE_DETAIL_WITH_NEW
+#else
+#define COROSCOPE_DETAIL_WITH_NEW [[gnu::always_inline]]
+#endif
+
+// Written twice, because clang reads the exception specification before the instantiation and
+// accepts none that depends on a template parameter. `Self` is the instrumented promise.
 template <class Self, class Promise>
 struct promise_allocation : promise_failure<Promise> {
     template <class... Parameters>
         requires(has_parameter_new<Promise, Parameters...> && !has_failure_object<Promise>)
-    static void* operator new(std::size_t bytes, Parameters&&... parameters) {
+    COROSCOPE_DETAIL_IN_RAMP static void* operator new(std::size_t bytes,
+                                                       Parameters&&... parameters) {
         return noted(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...), bytes);
     }
     template <class... Parameters>
         requires(has_parameter_new<Promise, Parameters...> && has_failure_object<Promise>)
-    static void* operator new(std::size_t bytes, Parameters&&... parameters) noexcept {
+    COROSCOPE_DETAIL_IN_RAMP static void* operator new(std::size_t bytes,
+                                                       Parameters&&... parameters) noexcept {
         return noted(Promise::operator new(bytes, static_cast<Parameters&&>(parameters)...), bytes);
     }
 
-    static void* operator new(std::size_t bytes)
+    COROSCOPE_DETAIL_IN_RAMP static void* operator new(std::size_t bytes)
         requires(has_frame_without_parameters<Promise> && !has_failure_object<Promise>)
     {
         if constexpr (has_own_new<Promise>) {
@@ -78,7 +99,7 @@ struct promise_allocation : promise_failure<Promise> {
             return noted(::operator new(bytes), bytes);
         }
     }
-    static void* operator new(std::size_t bytes) noexcept
+    COROSCOPE_DETAIL_IN_RAMP static void* operator new(std::size_t bytes) noexcept
         requires(has_frame_without_parameters<Promise> && has_failure_object<Promise>)
     {
         if constexpr (has_own_new<Promise>) {
@@ -88,10 +109,10 @@ struct promise_allocation : promise_failure<Promise> {
         }
     }
 
-    // At -Og g++ inlines this alone, and takes what operator new returns for another's.
+    // At -Og g++ inlines only this function, and then reports mismatched operators.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-    static void operator delete(void* frame, std::size_t bytes) noexcept {
+    COROSCOPE_DETAIL_WITH_NEW static void operator delete(void* frame, std::size_t bytes) noexcept {
         if constexpr (requires { Promise::operator delete(frame, bytes); }) {
             Promise::operator delete(frame, bytes);
         } else if constexpr (requires { Promise::operator delete(frame); }) {
@@ -103,10 +124,19 @@ struct promise_allocation : promise_failure<Promise> {
 #pragma GCC diagnostic pop
 
 private:
+    [[gnu::always_inline]] static task_state& task_in(void* frame) noexcept {
+        return detail::state_of_task(std::coroutine_handle<Self>::from_address(frame));
+    }
+
     [[gnu::always_inline]] static void* noted(void* frame, std::size_t bytes) noexcept {
-        if (!has_failure_object<Promise> || frame != nullptr)
-            note_frame(std::coroutine_handle<Self>::from_address(frame).promise().coroscope_task(),
-                       frame, bytes);
+        if (!has_failure_object<Promise> || frame != nullptr) {
+            detail::note_frame(task_in(frame), frame, bytes);
+#if !defined(__clang__)
+            if constexpr (detail::has_code_address)
+                detail::note_origin(task_in(frame), detail::code_address(),
+                                    COROSCOPE_DETAIL_CALLER);
+#endif
+        }
         return frame;
     }
 };

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a promise's functions declare as their parameters. A promise that stands over another must know it in two cases: a
-// braced list (`co_yield {…}`) initialises that type and none that a template deduces; and what is converted to it must
-// live until the end of the await expression, because a generator keeps the address of what was yielded while it
-// is suspended, and an awaiter that of its operand.
+// The declared parameters of a promise's functions. A promise that wraps another promise must know
+// a parameter's type for two reasons:
+//
+// - A braced list (`co_yield {…}`) initialises that type, and never a type that a template deduces.
+// - An object that was converted to that type must live until the end of the await expression. A
+//   generator keeps the address of the yielded object while it is suspended, and an awaiter keeps
+//   the address of its operand.
 
 #include <concepts>
 #include <source_location>
@@ -14,7 +17,7 @@ namespace coroscope::detail {
 
 struct no_parameter {};
 
-/// The first parameter, behind which a coroutine gives none.
+/// The first parameter of a function. A coroutine passes no other.
 template <class Function>
 struct only_parameter {
     using type = no_parameter;
@@ -36,8 +39,8 @@ struct only_parameter<Result (Class::*)(Parameter, Defaulted...) const noexcept>
     using type = Parameter;
 };
 
-// Where the function is overloaded, an argument of the promise's template or of its coroutine type's (task<T>) that one of
-// the overloads takes as it is.
+// For an overloaded function: a template argument of the promise or of its coroutine type (task<T>)
+// that one of the overloads takes without a conversion.
 template <class... Types>
 struct type_list {};
 
@@ -54,7 +57,7 @@ struct arguments_of<Template<Arguments...>> {
     using type = type_list<value_argument<Arguments>...>;
 };
 
-/// The first of them that `Takes` says yes to; else no_parameter.
+/// The first type of the list that `Takes` accepts; else no_parameter.
 template <class Takes, class List>
 struct first_taken {
     using type = no_parameter;
@@ -73,27 +76,64 @@ struct guessed_parameter {
         std::conditional_t<std::is_same_v<of_promise, no_parameter>, of_coroutine, of_promise>;
 };
 
-// `function`_of<Promise> knows the parameter: of the only such function, else as guessed, else of a template with its
-// default arguments.
+/// Takes the address of a set of functions if exactly one of them has this parameter. It never
+/// takes a set that contains a template, so that no template is instantiated.
+template <class Parameter>
+struct one_function {
+    template <class Result, class Class>
+    static void with(Result (Class::*)(Parameter));
+    template <class Result, class Class>
+    static void with(Result (Class::*)(Parameter) const);
+};
+
+// `function`_of<Promise> finds the parameter: that of the only such function, else the guessed
+// parameter, else that of a template with its default arguments. A call in a requires-expression
+// instantiates the body of a template whose result is deduced. A type that the coroutine does not
+// use is therefore passed only in braces, from which no template deduces a type.
 #define COROSCOPE_DETAIL_PARAMETER_OF(function)                                                    \
     template <class Promise>                                                                       \
     struct function##_of {                                                                         \
+        static constexpr bool single = requires { &Promise::function; };                           \
+        template <class Parameter>                                                                 \
+        static constexpr bool declares =                                                           \
+            requires { one_function<Parameter>::with(&Promise::function); };                       \
+        template <class Value>                                                                     \
+        static constexpr bool takes_list = requires(Promise& promise, Value&& value) {             \
+            promise.function({static_cast<Value&&>(value)});                                       \
+        };                                                                                         \
+        static constexpr bool takes_empty_list =                                                   \
+            requires(Promise& promise) { promise.function({}); };                                  \
         template <class Value, class Parameter>                                                    \
         static constexpr bool has = requires(Promise& promise, Value&& value) {                    \
             static_cast<decltype(promise.function(static_cast<Value&&>(value))) (Promise::*)(      \
                 Parameter)>(&Promise::function);                                                   \
         };                                                                                         \
+        /* Does no template belong to the functions, and takes one of them a Value as it is? */    \
         template <class Value>                                                                     \
-        static constexpr bool one = [] {                                                           \
+        static constexpr bool without_template =                                                   \
+            declares<Value&&> || declares<const std::remove_reference_t<Value>&> ||                \
+            declares<std::remove_cvref_t<Value>>;                                                  \
+        /* Does a function or a template take a Value that the coroutine has, as it is? */         \
+        template <class Value>                                                                     \
+        static constexpr bool takes = [] {                                                         \
             if constexpr (has<Value, Value&&>)                                                     \
                 return true;                                                                       \
-            else if constexpr (has<Value, const Value&>)                                           \
+            else if constexpr (has<Value, const std::remove_reference_t<Value>&>)                  \
                 return true;                                                                       \
             else                                                                                   \
-                return has<Value, Value>;                                                          \
+                return has<Value, std::remove_cvref_t<Value>>;                                     \
+        }();                                                                                       \
+        template <class Value>                                                                     \
+        static constexpr bool one = [] {                                                           \
+            if constexpr (without_template<Value>)                                                 \
+                return true;                                                                       \
+            else if constexpr (takes_list<Value>)                                                  \
+                return takes<Value>;                                                               \
+            else                                                                                   \
+                return false;                                                                      \
         }();                                                                                       \
         static consteval auto find() {                                                             \
-            if constexpr (requires { &Promise::function; }) {                                      \
+            if constexpr (single) {                                                                \
                 return only_parameter<decltype(&Promise::function)>();                             \
             } else {                                                                               \
                 using guess = guessed_parameter<function##_of, Promise>;                           \
@@ -111,21 +151,30 @@ COROSCOPE_DETAIL_PARAMETER_OF(return_value);
 COROSCOPE_DETAIL_PARAMETER_OF(yield_value);
 #undef COROSCOPE_DETAIL_PARAMETER_OF
 
+/// An element that nothing converts to, so an initializer list of it is always empty. For a braced
+/// list that may be empty, such a list is the better match.
+struct no_element {
+    no_element(no_element&) = delete;
+};
+
 template <class Promise>
 struct returned {
     using type = typename decltype(return_value_of<Promise>::find())::type;
 };
+/// Our own promises name the type of their result.
 template <class Promise>
-    requires requires { typename Promise::returned_type; }
+concept declares_result = requires { typename Promise::coroscope_result; };
+template <declares_result Promise>
 struct returned<Promise> {
-    using type = typename Promise::returned_type;
+    using type = typename Promise::coroscope_result;
 };
 
-/// What yield_value converts to; no reference.
+/// The type to which yield_value converts, without a reference.
 template <class Promise>
 using yielded = std::remove_reference_t<typename decltype(yield_value_of<Promise>::find())::type>;
 
-/// Stands for a Value, and is used up as a conversion: what takes it takes a Value unconverted, or anything at all.
+/// Replaces a Value and uses up the one user-defined conversion. A function that accepts it takes a
+/// Value without a conversion, or takes any type.
 template <class Value>
 struct unconverted {
     operator Value&&() const noexcept;  // NOLINT(google-explicit-constructor)
@@ -135,38 +184,57 @@ template <class Promise, class Value>
 concept yields =
     requires(Promise& promise, Value&& value) { promise.yield_value(static_cast<Value&&>(value)); };
 
-/// A template with a deduced return type is instantiated to be asked, and may not compile for a constant of a type that
-/// only moves.
-template <class Promise, class Value>
-concept yields_constant =
-    (std::is_copy_constructible_v<Value> || !requires { &Promise::template yield_value<Value>; }) &&
-    yields<Promise, const Value&>;
+/// Whether an overload takes a Value without a conversion, or a template takes any type. A template
+/// is asked only about the Value itself.
+template <class Promise, class Value, class Converted>
+inline constexpr bool takes_unconverted = [] {
+    if constexpr (yield_value_of<Promise>::template without_template<Converted>) {
+        return yields<Promise, const unconverted<Value>&>;
+    } else {
+        return yield_value_of<Promise>::template takes<Value>;
+    }
+}();
 
-/// Does yield_value take a Value as it is? If not, what it is converted to must live as long as the suspension.
+/// Whether yield_value takes a Value without a conversion. If not, the converted object must live
+/// as long as the suspension.
 template <class Promise, class Value, class Converted = yielded<Promise>>
 concept yields_as_it_is =
-    yields<Promise, Value> && !std::same_as<Value, Converted> &&
-    !std::same_as<Value, const Converted&> &&
+    yields<Promise, Value> &&
     (std::same_as<Converted, no_parameter> ||
      std::same_as<std::remove_cvref_t<Value>, std::remove_cv_t<Converted>> ||
      std::derived_from<std::remove_cvref_t<Value>, std::remove_cv_t<Converted>> ||
      !std::convertible_to<Value, Converted> ||
-     (!std::is_scalar_v<Converted> && yields<Promise, const unconverted<Value>&>));
+     (!std::is_scalar_v<Converted> && takes_unconverted<Promise, Value, Converted>));
 
-// A last parameter that takes a source_location and nothing else, and whose default says where the coroutine stands.
+/// Whether the call may pass a Value in place of a braced list. If a template is among the
+/// functions, the list must stay in braces.
+template <class Functions, class Value>
+concept without_braces = Functions::single || Functions::template without_template<Value>;
+
+/// Whether a braced list, or an operand that needs a conversion, becomes this type for yield_value.
+template <class Promise, class Converted>
+concept yields_converted =
+    !std::same_as<std::remove_cvref_t<Converted>, no_parameter> &&
+    ((without_braces<yield_value_of<Promise>, Converted> && yields<Promise, Converted>) ||
+     (!without_braces<yield_value_of<Promise>, Converted> &&
+      yield_value_of<Promise>::template takes_list<Converted>));
+
+// A last parameter that takes only a source_location, and whose default is the location of the
+// coroutine. The test passes it in braces, because a template cannot deduce from them a type for
+// which its body may not compile.
 template <class Promise>
 concept returns_object_at = requires(Promise& promise, std::source_location where) {
-    promise.get_return_object(where);
-} && !requires(Promise& promise, no_parameter other) { promise.get_return_object(other); };
+    promise.get_return_object({where});
+} && !requires(Promise& promise, no_parameter other) { promise.get_return_object({other}); };
 
 template <class Promise, class Operand>
 concept transforms_at = requires(Promise& promise, Operand&& operand, std::source_location where) {
-    promise.await_transform(static_cast<Operand&&>(operand), where);
+    promise.await_transform(static_cast<Operand&&>(operand), {where});
 } && !requires(Promise& promise, Operand&& operand, no_parameter other) {
-    promise.await_transform(static_cast<Operand&&>(operand), other);
+    promise.await_transform(static_cast<Operand&&>(operand), {other});
 };
 
-/// What await_transform takes, where it is one function.
+/// The parameter of await_transform, if that is one function.
 template <class Promise>
 struct transformed {
     using type = no_parameter;
@@ -177,8 +245,9 @@ struct transformed<Promise> {
     using type = typename only_parameter<decltype(&Promise::await_transform)>::type;
 };
 
-/// Does await_transform refer to a temporary object, to which the operand is converted? To an rvalue reference to a constant
-/// no function converts that gives a reference to what exists.
+/// Whether await_transform takes a reference to a temporary object that the operand is converted
+/// to. The operand must convert to an rvalue reference to const: a conversion function that returns
+/// a reference to an existing object does not.
 template <class Promise, class Operand, class Parameter = typename transformed<Promise>::type,
           class Converted = std::remove_cvref_t<Parameter>>
 concept converts_operand =

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells the sanitizers of a stack of one's own, which they must follow. Empty in other builds. The calls
-// come in this order, the inner two on the stack itself:
+// Reports a custom stack to the sanitizers, which must follow the switches. Empty in other builds.
+// The calls must come in this order, the inner two on the custom stack itself:
 //
 //   enter()  ─► arrive() … leave() ─►  entered()
 //
-// or, where what is done there comes back by itself (a library that lays the stack out, or unwinds what never ran):
+// If the work on the stack returns by itself (a library that prepares the stack, or unwinds a
+// function that never ran), the order is:
 //
 //   enter()  ─►       …            ─►  visited()
 //
-// AddressSanitizer's fake frames come from none of its stacks between enter() and arrive(), nor up to visited():
-// what is called there stands on the stack itself, and outlives its caller.
+// Between enter() and arrive(), and up to visited(), AddressSanitizer takes no fake frames. A
+// function that is called there has its frame on the stack itself, and may outlive its caller.
 
 #include <cstddef>
 
@@ -43,7 +44,7 @@ void __sanitizer_finish_switch_fiber(void* fake_stack, const void** lowest, std:
 
 namespace coroscope::detail {
 
-/// `last`: control will not come to the stack again.
+/// `last`: control does not return to the stack.
 #if defined(COROSCOPE_DETAIL_TSAN)
 
 class sanitized_stack {
@@ -85,7 +86,7 @@ public:
     }
     void entered() noexcept { __sanitizer_finish_switch_fiber(caller_fake_, nullptr, nullptr); }
     void visited() noexcept {
-        arrive();  // tells where the caller's stack lies
+        arrive();  // finds the caller's stack
         leave(true);
         entered();
     }

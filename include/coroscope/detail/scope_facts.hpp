@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What is known of a scope that is observed: what scope_info shows, and what an instrumented block hands over.
+// The data of an observed scope: the facts behind scope_info, which an instrumented block provides.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,19 +10,20 @@ namespace coroscope {
 
 struct site;
 
-/// Kinds of scopes, for observers. torch's other kinds (kernel dtypes, TorchScript, custom classes, …)
-/// have nothing that they could mean here.
+/// Kinds of scopes, for observers. torch's other kinds (kernel dtypes, TorchScript, custom classes,
+/// …) have no counterpart here.
 enum class scope_kind : std::uint8_t {
     function,           ///< a label of the source: COROSCOPE, _FUNCTION, _CAT, _ARGS
-    backward_function,  ///< record_function where deferred work runs (sequence.hpp)
-    user_scope,         ///< record_function elsewhere
-    range,              ///< range: ends when something completes
-    await,              ///< COROSCOPE_AWAIT of an operand that an integration passes through
+    backward_function,  ///< record_function around deferred work (sequence.hpp)
+    user_scope,         ///< any other record_function
+    range,              ///< range: ends at a completion
+    await,              ///< COROSCOPE_AWAIT; only the promise can await the operand
 };
 
 namespace detail {
 
 inline constexpr unsigned scope_kinds = 5;
+static_assert(scope_kinds == static_cast<unsigned>(scope_kind::await) + 1);
 constexpr unsigned bit_of(scope_kind kind) noexcept { return 1U << static_cast<unsigned>(kind); }
 inline constexpr std::uint8_t all_scope_kinds = (1U << scope_kinds) - 1;
 

@@ -9,10 +9,20 @@
 #include <type_traits>
 
 #include <coroscope/config.hpp>
+
+#if !COROSCOPE_ENABLED
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <coroscope/detail/awaiter.hpp>
 #include <coroscope/detail/export.hpp>
 #include <coroscope/detail/hand_over.hpp>
-#include <coroscope/detail/task_state.hpp>
+#include <coroscope/detail/instrumented_handle.hpp>
+#include <coroscope/detail/location.hpp>
+#include <coroscope/detail/sanitized_order.hpp>
+#include <coroscope/detail/task_transitions.hpp>
 
 namespace coroscope {
 inline namespace COROSCOPE_ABI {
@@ -24,33 +34,94 @@ class instrumented;
 #endif
 }  // namespace COROSCOPE_ABI
 
-namespace detail {
+}  // namespace coroscope
 
-/// Where sync_wait() blocks: a futex-like word, set once. The library's, whatever the
-/// switches of those who use it.
+#if COROSCOPE_ENABLED
+
+namespace coroscope::detail {
+
+/// The blocking state of sync_wait(): a futex-like word that is set once. It is in the library, so
+/// it does not depend on the compile-time options of its users.
 class sync_wait_state {
 public:
     COROSCOPE_API void wait() noexcept;
     COROSCOPE_API void set() noexcept;
 
+    /// wait() and set() for callers outside the library. ThreadSanitizer sees the library's atomic
+    /// operations only if the library was built with it; these functions give it the order.
+    void wait_for_set() noexcept {
+        wait();
+        detail::take_order_from(this);
+    }
+    void set_and_wake() noexcept {
+        detail::give_order_to(this);
+        set();
+    }
+
 private:
     int done_ = 0;
 };
 
+/// Writes one line about a task that cannot be awaited, with its place: the address of a
+/// source_location, or null. Then ends the process with std::abort().
+[[noreturn]] COROSCOPE_API void refuse_task(bool is_empty, const void* where) noexcept;
+
+}  // namespace coroscope::detail
+
+#else
+
+namespace coroscope::detail {
+inline namespace disabled {
+
+/// The blocking state of sync_wait() without the library.
+class sync_wait_state {
+public:
+    void wait_for_set() noexcept {
+        while (__atomic_load_n(&done_, __ATOMIC_ACQUIRE) == 0)  // pairs with set_and_wake()
+            ::syscall(SYS_futex, &done_, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+    }
+    /// The object may be destroyed as soon as the word is set: the wake-up uses only its address.
+    void set_and_wake() noexcept {
+        int* const word = &done_;
+        __atomic_store_n(word, 1, __ATOMIC_RELEASE);  // pairs with wait_for_set()
+        ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    }
+
+private:
+    int done_ = 0;
+};
+
+[[noreturn]] inline void refuse_task(bool is_empty, const void*) noexcept {
+    constexpr char empty[] = "coroscope: an empty task is awaited\n";
+    constexpr char again[] = "coroscope: a task is awaited a second time\n";
+    if ((is_empty ? ::write(2, empty, sizeof empty - 1) : ::write(2, again, sizeof again - 1)) < 0)
+        __builtin_abort();
+    __builtin_abort();
+}
+
+}  // namespace disabled
+}  // namespace coroscope::detail
+
+#endif
+
+namespace coroscope {
+namespace detail {
+
 inline namespace COROSCOPE_ABI {
 
-/// Who awaits a task: the coroutine to resume, and its state where it is a task itself.
+/// The awaiter of a task: the coroutine to resume, and its state if it is a task itself.
 struct continuation {
     std::coroutine_handle<> handle = std::noop_coroutine();
     task_state* task = nullptr;
 };
 
-/// The initial suspension: the task waits for its awaiter, who tells that it runs, where that is a task itself.
+/// The initial suspension. The task waits for its awaiter. An awaiter that is a task records that
+/// this one runs.
 struct task_initial_awaiter : std::suspend_always {
     void coroscope_child() const noexcept {}
 };
 
-/// The final suspension: resumes the awaiter. When both are tasks, in one recorded moment.
+/// The final suspension. Resumes the awaiter; if both are tasks, in one recorded moment.
 class task_final_awaiter {
 public:
     constexpr bool await_ready() const noexcept { return false; }
@@ -60,13 +131,13 @@ public:
     }
     void await_resume() const noexcept {}
 
-    /// Names this awaiter as one whose other side is ours.
+    /// Marks this awaiter as one with both sides instrumented.
     void coroscope_child() const noexcept {}
     template <class Promise>
     std::coroutine_handle<> coroscope_finish(const Promise& ended,
                                              task_state& finished) const noexcept {
         const continuation next = ended.next;
-        finish_and_resume(finished, next.task);
+        detail::finish_and_resume(finished, next.task);
         return next.handle;
     }
 };
@@ -89,8 +160,8 @@ public:
         if (state_ == state::error) error_.~exception_ptr();
     }
 
-    /// What a braced list in co_return makes.
-    using returned_type = T;
+    /// The type that a braced list in co_return initialises.
+    using coroscope_result = T;
 
     task<T> get_return_object() noexcept;
     void unhandled_exception() noexcept {
@@ -103,9 +174,11 @@ public:
     void return_value(Value&& value) noexcept(std::is_nothrow_constructible_v<T, Value&&>) {
         drop_value();
         if constexpr (std::is_reference_v<T>) {
-            ::new (static_cast<void*>(&value_)) stored(__builtin_addressof(value));
+            ::new (static_cast<void*>(__builtin_addressof(value_)))
+                stored(__builtin_addressof(value));
         } else {
-            ::new (static_cast<void*>(&value_)) stored(static_cast<Value&&>(value));
+            ::new (static_cast<void*>(__builtin_addressof(value_)))
+                stored(static_cast<Value&&>(value));
         }
         state_ = state::value;
     }
@@ -114,7 +187,7 @@ public:
         if constexpr (std::is_reference_v<T>) {
             return static_cast<T>(*value_);
         } else {
-            return moved(value_);
+            return detail::moved(value_);
         }
     }
 
@@ -122,8 +195,9 @@ private:
     enum class state : unsigned char { nothing, value, error };
     using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
 
-    // After its co_return a coroutine destroys what it holds. Where a destructor throws, that is its end, or what a handler
-    // of its own returns is its result: there is one already.
+    // After its co_return a coroutine destroys its local objects. If a destructor throws, the
+    // exception replaces the result, or a handler in the coroutine returns another result. The
+    // first result must then be dropped.
     void drop_value() noexcept {
         if constexpr (!std::is_trivially_destructible_v<stored>) {
             if (state_ != state::value) return;
@@ -162,27 +236,41 @@ public:
     bool await_ready() const noexcept { return false; }
     T await_resume() const { return frame_.promise().result(); }
 
-    /// From a coroutine that is no task, and with the profiler compiled out.
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiter) const noexcept {
+    /// In debug builds (without NDEBUG), ends the process if the task is empty or has finished.
+    void expect_startable([[maybe_unused]] const void* where) const noexcept {
+#ifndef NDEBUG
+        if (!frame_ || frame_.done()) detail::refuse_task(!frame_, where);
+#endif
+    }
+
+    /// For an awaiting coroutine that is not a task, and for programs without the profiler. The
+    /// default argument is the location of the await expression.
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiter,
+                                          const void* here = COROSCOPE_DETAIL_HERE) const noexcept {
+        expect_startable(here);
         frame_.promise().next.handle = awaiter;
         return frame_;
     }
 
 #if COROSCOPE_ENABLED
     void coroscope_child() const noexcept {}
-    /// From an instrumented coroutine: awaiter and awaited change places in one recorded moment.
-    template <class Handle>
+    /// For an instrumented awaiting coroutine: both tasks change places in one recorded moment.
+    template <class Handle, class Place>
     std::coroutine_handle<> coroscope_transfer(Handle awaiter, task_state& awaiter_task,
-                                               const void* where) const noexcept {
+                                               const Place& place) const noexcept {
         using promise = coroscope::instrumented<task_promise<T>>;
+        const void* where = place.location();
+        expect_startable(where != nullptr ? where : awaiter_task.where);
         const handle awaited = frame_;
-        auto& child = std::coroutine_handle<promise>::from_address(awaited.address()).promise();
+        auto& child =
+            detail::state_of_task(std::coroutine_handle<promise>::from_address(awaited.address()));
         continuation& next = awaited.promise().next;
         next.handle = awaiter;
-        // Between the two: g++ would gather them in a vector register first, which takes longer than two stores.
+        // Keeps the two stores apart: g++ would gather both values in a vector register first,
+        // which is slower.
         __asm__ volatile("" : "+m"(next.handle));
         next.task = &awaiter_task;
-        transfer_task(awaiter_task, child.coroscope_task(), where);
+        place.transfer(awaiter_task, child);
         return awaited;
     }
 #endif
@@ -191,7 +279,7 @@ private:
     handle frame_;
 };
 
-/// The coroutine behind sync_wait(): awaits, keeps the result, sets the state. Not a task itself.
+/// The coroutine behind sync_wait(): awaits, keeps the result and sets the state. It is not a task.
 template <class Result>
 class sync_waiter {
     static constexpr bool has_value = !std::is_void_v<Result>;
@@ -201,7 +289,7 @@ class sync_waiter {
         bool await_ready() const noexcept { return false; }
         template <class Promise>
         void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-            self.promise().done->set();
+            self.promise().done->set_and_wake();
         }
         void await_resume() const noexcept {}
     };
@@ -216,7 +304,7 @@ public:
         std::suspend_always initial_suspend() const noexcept { return {}; }
         notify final_suspend() const noexcept { return {}; }
         void unhandled_exception() noexcept { error = std::current_exception(); }
-        /// The result stays where the await expression has it: the coroutine stays suspended there.
+        /// The result stays in the await expression, because the coroutine stays suspended there.
         template <class Value>
         notify yield_value(Value&& result_value) noexcept {
             result = __builtin_addressof(result_value);
@@ -237,7 +325,7 @@ public:
     std::remove_cv_t<Result> run() {
         promise_type& promise = frame_.promise();
         frame_.resume();
-        promise.done->wait();
+        promise.done->wait_for_set();
         if (promise.error) std::rethrow_exception(promise.error);
         if constexpr (has_value) return static_cast<Result&&>(*promise.result);
     }
@@ -247,8 +335,8 @@ private:
 };
 
 template <class Awaitable>
-using await_result =
-    decltype(resume_value(std::declval<std::add_lvalue_reference_t<awaiter_of<Awaitable>>>()));
+using await_result = decltype(detail::resume_value(
+    std::declval<std::add_lvalue_reference_t<awaiter_of<Awaitable>>>()));
 
 template <class Awaitable>
 sync_waiter<await_result<Awaitable>> wait_for(Awaitable&& awaitable, sync_wait_state&) {

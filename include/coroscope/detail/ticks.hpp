@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The tick clock, as cheap as the processor has it.
+// The tick clock, at the lowest cost that the processor offers.
 
 #include <cstdint>
 
@@ -9,11 +9,11 @@
 
 namespace coroscope::detail {
 
-/// CLOCK_MONOTONIC in nanoseconds, for machines whose counter cannot be trusted.
+/// Returns CLOCK_MONOTONIC in nanoseconds, for machines without a usable counter.
 COROSCOPE_API std::uint64_t monotonic_ticks() noexcept;
 
-/// The processor's counter. Right as a clock only where the runtime found it invariant; gate_slow_clock
-/// is set on every thread elsewhere.
+/// Returns the processor's counter. It is a valid clock only if the runtime found it invariant;
+/// otherwise gate_slow_clock is set on every thread.
 [[gnu::always_inline]] inline std::uint64_t counter_ticks() noexcept {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -22,7 +22,7 @@ COROSCOPE_API std::uint64_t monotonic_ticks() noexcept;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 #else
-    return monotonic_ticks();
+    return detail::monotonic_ticks();
 #endif
 }
 

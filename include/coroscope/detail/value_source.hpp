@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What an instrumented block hands over to observers that ask for inputs or outputs: its values as text, their
-// shapes, and the addresses by which they are known again. Nothing is looked at before somebody asks.
+// The values that an instrumented block offers to observers that need inputs or outputs: as text,
+// as shapes, and as the addresses that identify them. Nothing is evaluated before an observer asks.
 
 #include <concepts>
 #include <type_traits>
@@ -12,7 +12,8 @@
 
 namespace coroscope::detail {
 
-/// Where the values' elements are, in their order; null for what has none. Those beyond its room are left out.
+/// The addresses of the values' elements, in order; null for a value without elements. Those beyond
+/// `room` are left out.
 struct value_addresses {
     static constexpr unsigned room = 16;
     const void* of[room];
@@ -22,7 +23,7 @@ struct value_addresses {
     }
 };
 
-/// Each function writes all of the values.
+/// Each function must write all of the values.
 struct value_source {
     void (*write)(argument_writer& to, const void* values) noexcept;
     void (*write_shapes)(shape_writer& to, const void* values) noexcept;
@@ -45,7 +46,8 @@ const void* address_of_elements(const T& value) noexcept {
     }
 }
 
-/// Calls `use` with a source of these values. Each is visited by `values`, a callable of the callables below.
+/// Calls `use` with a source of these values. `values` visits each with a callable of the functions
+/// below.
 template <class Use, class... Arguments>
 void with_values(const Use& use, const Arguments&... arguments) noexcept {
     const auto all = [&](const auto& visit) noexcept { visit(arguments...); };
@@ -53,15 +55,16 @@ void with_values(const Use& use, const Arguments&... arguments) noexcept {
     use(value_source{
         [](argument_writer& to, const void* values) noexcept {
             (*static_cast<const visitor*>(values))(
-                [&to](const auto&... each) noexcept { write_arguments(to, each...); });
+                [&to](const auto&... each) noexcept { detail::write_arguments(to, each...); });
         },
         [](shape_writer& to, const void* values) noexcept {
             (*static_cast<const visitor*>(values))(
-                [&to](const auto&... each) noexcept { (write_shape(to, each), ...); });
+                [&to](const auto&... each) noexcept { (detail::write_shape(to, each), ...); });
         },
         [](value_addresses& to, const void* values) noexcept {
-            (*static_cast<const visitor*>(values))(
-                [&to](const auto&... each) noexcept { (to.add(address_of_elements(each)), ...); });
+            (*static_cast<const visitor*>(values))([&to](const auto&... each) noexcept {
+                (to.add(detail::address_of_elements(each)), ...);
+            });
         },
         &all,
     });

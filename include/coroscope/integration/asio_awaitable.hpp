@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Asio's coroutines, from inside: promises that stand over Asio's own and tell when a coroutine starts,
-// suspends, runs again and ends. asio.hpp puts them in place by specialising std::coroutine_traits
-// for asio::awaitable with a constraint, which wins over Asio's own specialisation; the program is not
-// edited. They are templates over Asio's promise, so this header needs none of Asio.
+// Asio's coroutines, seen from inside: promises that derive from Asio's own and record the start,
+// suspensions, resumptions and end of a coroutine. asio.hpp installs them by a specialisation of
+// std::coroutine_traits for asio::awaitable with a constraint, which is preferred to Asio's own
+// specialisation. The program needs no change. The promises are templates over Asio's promise, so
+// this header must not include one of Asio's.
 //
-// One co_spawn is one task, however many awaitables call each other in it. Its task stands in the
-// promise of Asio's co_spawn_entry_point, the coroutine below all others of that co_spawn.
+// One co_spawn is one task, however many awaitables call each other in it. The task is in the
+// promise of Asio's co_spawn_entry_point, the coroutine below all others of that co_spawn
+// (asio_entry.hpp).
 
 #include <coroutine>
 #include <cstdint>
@@ -18,11 +20,13 @@
 
 #include <coroscope/detail/export.hpp>
 #include <coroscope/detail/location.hpp>
+#include <coroscope/integration/asio_outcome.hpp>
 #include <coroscope/integration/asio_task.hpp>
+#include <coroscope/integration/asio_wake.hpp>
 
 namespace coroscope::asio {
 
-/// Is it asio::awaitable<Value, Executor>, of whichever namespace Asio stands in?
+/// Whether the type is asio::awaitable<Value, Executor>, in either namespace of Asio.
 template <class Operand>
 concept is_asio_awaitable = requires(const Operand& operand) {
     typename Operand::value_type;
@@ -30,27 +34,21 @@ concept is_asio_awaitable = requires(const Operand& operand) {
     operand.await_ready();
 };
 
-/// Is it the handler of `detached`, which hands no result to anybody? Specialised where that has been declared.
-template <class Handler>
-inline constexpr bool is_detached = false;
-
-/// A co_spawn is called. Its first run comes later, or inside the call.
-COROSCOPE_API void spawn(tracked_task& spawned) noexcept;
-/// The same of one whose result nobody gets, though it may be called while an await is started.
-COROSCOPE_API void spawn_detached(tracked_task& spawned) noexcept;
-/// The task awaits an operation: what Asio creates from here on until that is started is the operation's.
+/// The task awaits an operation. The operations that Asio creates until the start of that operation
+/// belong to it.
 COROSCOPE_API COROSCOPE_NO_PLT void suspend(tracked_task& suspended) noexcept;
-/// The task's code runs, on this thread, from here on.
+/// The task's code runs on this thread from now on.
 COROSCOPE_API COROSCOPE_NO_PLT void resume(tracked_task& resumed) noexcept;
-/// The function given to co_spawn has ended.
-COROSCOPE_API void finish(tracked_task& finished, bool failed) noexcept;
-/// The coroutine is gone. One that had not finished was destroyed.
-COROSCOPE_API void destroy(tracked_task& gone) noexcept;
+/// The task reaches an await in the function given to co_spawn; `where`, its std::source_location,
+/// names that function. Called at each await until one is in the program's own code.
+COROSCOPE_API void name_task(tracked_task& named, const void* where) noexcept;
+/// Returns whether the std::source_location is in one of Asio's own coroutines.
+[[nodiscard]] COROSCOPE_API bool is_library_place(const void* where) noexcept;
 
 template <class Frame>
 class entry_promise;
 
-/// The promise of an entry point of the same executor as `Frame`'s.
+/// The promise of an entry point with the same executor as `Frame`.
 template <class Frame>
 struct entry_of;
 template <template <class, class> class Frame, class Value, class Executor>
@@ -58,8 +56,8 @@ struct entry_of<Frame<Value, Executor>> {
     using type = entry_promise<Frame<void, Executor>>;
 };
 
-/// An operation that is started when it is awaited, and the stretch in which that happens. Refers to the
-/// operand of the co_await expression.
+/// An operation that is started when it is awaited, with the location of its start. Refers to the
+/// operand of the co_await expression, which must live until then.
 template <class Operation>
 struct started_operation {
     Operation* operation;
@@ -72,20 +70,29 @@ struct started_operation {
     }
 };
 
-/// Is it what Asio's promise makes of an operation that was deferred until it is awaited?
+/// Whether the type is the awaiter that Asio's promise makes of a deferred operation.
 template <class Inner>
 inline constexpr bool is_deferred = false;
 template <template <class, class, class> class Inner, class Signature, class Operation,
           class Executor>
 inline constexpr bool is_deferred<Inner<Signature, Operation, Executor>> = true;
 
-/// `co_await` of an awaitable: a call. The same task goes on inside.
+/// The awaiter that Asio's promise makes of an operand.
+template <class Promise, class Operand>
+using transformed = decltype(std::declval<Promise&>().asio_transform(std::declval<Operand>()));
+
+/// Whether the operation awaits a group of operations, as Asio's coroutines for `&&` and `||` do.
+template <class Operation>
+inline constexpr bool is_group = asio::is_named_with<Operation>("parallel_group");
+
+/// `co_await` of an awaitable: a call. The same task goes on inside it.
 template <class Promise, class Inner>
 class awaited_call {
 public:
     template <class Operand>
     awaited_call(Promise& promise, Operand&& operand)
-        : inner_(promise.asio_transform(static_cast<Operand&&>(operand))), promise_(&promise) {}
+        : inner_(promise.asio_transform(static_cast<Operand&&>(operand))),
+          promise_(__builtin_addressof(promise)) {}
 
     bool await_ready() const noexcept { return inner_.await_ready(); }
     void await_suspend(std::coroutine_handle<Promise> caller) {
@@ -94,7 +101,7 @@ public:
     }
     decltype(auto) await_resume() {
         const typename Promise::after_call guard(*promise_);
-        return inner_.await_resume();
+        return asio::take_result(*promise_, inner_, guard.resumed);
     }
 
 private:
@@ -102,22 +109,23 @@ private:
     Promise* promise_;
 };
 
-/// `co_await` of anything else: an asynchronous operation, or a question about the coroutine.
+/// `co_await` of any other operand: an asynchronous operation, or a query of the coroutine.
 template <class Promise, class Inner>
 class awaited_operation {
 public:
     template <class Operand>
     awaited_operation(Promise& promise, Operand&& operand)
-        : inner_(promise.asio_transform(static_cast<Operand&&>(operand))), promise_(&promise) {}
+        : inner_(promise.asio_transform(static_cast<Operand&&>(operand))),
+          promise_(__builtin_addressof(promise)) {}
 
     bool await_ready() const noexcept { return inner_.await_ready(); }
     auto await_suspend(std::coroutine_handle<> handle) {
-        if (is_active()) suspend(promise_->own_task());
-        return inner_.await_suspend(handle);  // nothing of *this after it
+        if (asio::is_active()) asio::suspend(promise_->own_task());
+        return inner_.await_suspend(handle);  // the call may destroy *this
     }
     decltype(auto) await_resume() {
-        promise_->enter();
-        return inner_.await_resume();
+        const bool resumed = promise_->enter();
+        return asio::take_result(*promise_, inner_, resumed);
     }
 
 private:
@@ -125,8 +133,7 @@ private:
     Promise* promise_;
 };
 
-/// The same for an operation that was deferred until it is awaited; Asio's promise may keep a reference
-/// to what it is given.
+/// As above, for a deferred operation. Asio's promise may keep a reference to its operand.
 template <class Operation>
 struct deferred_operand {
     started_operation<Operation> started;
@@ -143,22 +150,49 @@ class awaited_deferred
 
 public:
     awaited_deferred(Promise& promise, Operation& awaited)
-        : operand{{&awaited}}, operation(promise, std::move(operand::started)) {}
+        : operand{{__builtin_addressof(awaited)}},
+          operation(promise, std::move(operand::started)) {}
 };
 
-/// Over the promise of an awaitable. Adds no byte to it.
+/// `co_await` of this_coro::reset_cancellation_state().
+template <class Promise, class Reset>
+class awaited_reset {
+public:
+    awaited_reset(Promise& promise, const Reset& reset)
+        : reset_(reset), promise_(__builtin_addressof(promise)) {}
+
+    bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    void await_resume() { promise_->reset_cancellation(reset_); }
+
+private:
+    Reset reset_;
+    Promise* promise_;
+};
+
+/// Derives from the promise of an awaitable, and adds no byte to it.
 template <class Frame>
 class promise : public Frame {
 public:
     using asio_frame = Frame;
 
+    // Inlined, because the path to name_task() in a call of its own would make each await save
+    // registers.
     template <class Operand>
-    auto await_transform(Operand&& operand,
-                         std::source_location where = std::source_location::current()) {
-        // An initiating function is Asio's own: the line that counts is that of the coroutine above.
-        if constexpr (!is_initiation<Operand>())
-            own_task().location = detail::location_address(where);
-        return wrap(*this, static_cast<Operand&&>(operand));
+    [[gnu::always_inline]] auto
+    await_transform(Operand&& operand,
+                    std::source_location where = std::source_location::current()) {
+        // An initiating function is Asio's own: the await's line is that of the coroutine above.
+        if constexpr (!is_initiation<Operand>()) reach<Operand>(detail::location_address(where));
+        if constexpr (is_cancellation_reset<std::remove_cvref_t<Operand>>)
+            return awaited_reset<promise, std::remove_cvref_t<Operand>>(*this, operand);
+        else
+            return wrap(*this, static_cast<Operand&&>(operand));
+    }
+
+    template <class Reset>
+    void reset_cancellation(const Reset& reset) {
+        asio::reset_cancellation(*this->attached_thread_, reset, own_task().task);
     }
 
     template <class Operand>
@@ -166,40 +200,58 @@ public:
         return Frame::await_transform(static_cast<Operand&&>(operand));
     }
 
-    /// An exception leaves the coroutine, on its way to whoever called it, or out of the task.
+    /// An exception leaves the coroutine, to its caller or out of the task.
     void unhandled_exception() {
         if (detail::load_gate() != 0) detail::exception_leaves(own_task());
         Frame::unhandled_exception();
     }
 
-    /// Only while the coroutine runs.
+    /// Must be called only while the coroutine runs.
     tracked_task& own_task() noexcept {
         if constexpr (requires { this->attached_thread_->entry_point(); }) {
             using entry = entry_promise<
                 std::remove_pointer_t<decltype(this->attached_thread_->entry_point())>>;
             return static_cast<entry*>(this->attached_thread_->entry_point())->task_;
-        } else {  // Boost 1.74 keeps the lowest frame to itself: walk there
+        } else {  // Boost 1.74 hides the lowest frame: find it
             decltype(this->caller_) lowest = this;
             while (lowest->*(&promise::caller_) != nullptr) lowest = lowest->*(&promise::caller_);
             return static_cast<typename entry_of<Frame>::type*>(lowest)->task_;
         }
     }
 
-    /// The coroutine's code runs on this thread.
-    void enter() noexcept {
+    /// The coroutine's code runs on this thread. Returns whether the resumption of its task was
+    /// noted here.
+    bool enter() noexcept {
         tracked_task& own = own_task();
-        if ((own.flags & (detail::task_installed | detail::task_finished)) != 0) return;
-        if (detail::load_gate() != 0 || detail::needs_context(own))
-            resume(own);
-        else
-            detail::set_flags(own, detail::task_started);
+        if ((own.flags & (detail::task_installed | detail::task_finished)) != 0) return false;
+        if (detail::load_gate() != 0 || detail::needs_context(own)) {
+            asio::resume(own);
+            return true;
+        }
+        own.flags = untold_flags;
+        return false;
     }
 
     struct after_call {
-        explicit after_call(promise& caller) noexcept { caller.enter(); }
+        explicit after_call(promise& caller) noexcept : resumed(caller.enter()) {}
+        bool resumed;  ///< enter() noted a resumption
     };
 
 protected:
+    /// The task reaches a co_await expression. A query of the coroutine does not suspend, so its
+    /// line is not kept. Asio's `&&` and `||` are coroutines that await a group: the line of their
+    /// caller is kept.
+    template <class Operand>
+    void reach(const void* where) noexcept {
+        tracked_task& own = own_task();
+        if (own.origin == nullptr) [[unlikely]]
+            asio::name_task(own, where);
+        if constexpr (is_asio_awaitable<std::remove_cvref_t<Operand>>)
+            own.location = where;
+        else if constexpr (is_deferred<transformed<promise, Operand>>)
+            if (!is_group<Operand> || !asio::is_library_place(where)) own.location = where;
+    }
+
     template <class Operand>
     static consteval bool is_initiation() {
         using base_pointer = decltype(std::declval<promise&>().caller_);
@@ -217,59 +269,6 @@ protected:
         else
             return awaited_operation<Promise, inner>(self, static_cast<Operand&&>(operand));
     }
-};
-
-/// Over the promise of co_spawn_entry_point. It awaits, one after another: its turn on the executor,
-/// the function given to co_spawn, and sometimes the executor again before it hands over the result.
-template <class Frame>
-class entry_promise : public promise<Frame> {
-public:
-    entry_promise() noexcept {
-        if (is_active()) spawn(task_);
-    }
-    /// By what co_spawn_entry_point() is called with.
-    template <class Awaitable, class Executor, class Function, class Handler>
-    entry_promise(Awaitable*, const Executor&, const Function&, const Handler&) noexcept {
-        if (is_active()) is_detached<Handler> ? spawn_detached(task_) : spawn(task_);
-    }
-    ~entry_promise() {
-        if (task_.task != 0) destroy(task_);
-    }
-    entry_promise(const entry_promise&) = delete;
-    entry_promise& operator=(const entry_promise&) = delete;
-
-    template <class Operand>
-    auto await_transform(Operand&& operand) {
-        return this->wrap(*this, static_cast<Operand&&>(operand));
-    }
-
-    struct after_call {
-        explicit after_call(entry_promise& entry) noexcept : entry_(entry) {
-            // The second has been entered by its own coroutines, unless it is nothing but an operation of Asio's.
-            if (++entry.calls_ <= 2) entry.enter();
-            if (ends_task()) exceptions_ = std::uncaught_exceptions();
-        }
-        ~after_call() {
-            if (ends_task()) finish(entry_.task_, std::uncaught_exceptions() > exceptions_);
-        }
-        after_call(const after_call&) = delete;
-        after_call& operator=(const after_call&) = delete;
-
-    private:
-        [[nodiscard]] bool ends_task() const noexcept {
-            return entry_.calls_ == 2 && entry_.task_.task != 0;
-        }
-
-        entry_promise& entry_;
-        int exceptions_ = 0;
-    };
-
-private:
-    template <class>
-    friend class promise;
-
-    tracked_task task_;
-    int calls_ = 0;  ///< that have come back
 };
 
 }  // namespace coroscope::asio

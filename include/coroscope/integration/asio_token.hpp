@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// coroscope::traced(token, "label"): a completion token of Asio whose operation is a range, from its
-// initiation to just before its handler runs.
+// coroscope::traced(token, "label"): a completion token of Asio whose operation is a range. The
+// range begins at the initiation and ends just before the handler runs.
 //
 //   socket.async_read_some(buffer, coroscope::traced(handler, "read"));
-//   auto bytes = co_await socket.async_read_some(buffer, coroscope::traced(asio::use_awaitable, "read"));
+//   auto bytes = co_await socket.async_read_some(buffer,
+//                                                coroscope::traced(asio::use_awaitable, "read"));
 //
-// Any token will do: callbacks, use_future, use_awaitable, deferred (where a lazy operation begins its range
-// when it is launched). Adapters such as redirect_error or bind_cancellation_slot may stand inside or around it.
-// Executors, allocators and cancellation slots are those of the token. An operation that is destroyed without running
-// its handler ends its range then. The handler runs under the context of the initiation, where Asio's own tracking does
-// not install one.
+// Any token is accepted: callbacks, use_future, use_awaitable, and deferred (a lazy operation
+// begins its range when it is launched). Adapters such as redirect_error or bind_cancellation_slot
+// may be inside it or around it. Executors, allocators and cancellation slots are those of the
+// token. If an operation is destroyed without running its handler, its range ends then. The handler
+// runs in the context of the initiation, unless Asio's own tracking installs one.
 //
-// Boost.Asio, or standalone Asio where COROSCOPE_STANDALONE_ASIO is defined in the whole program.
+// Uses Boost.Asio. For standalone Asio the whole program must define COROSCOPE_STANDALONE_ASIO.
 
 #include <type_traits>
 #include <utility>
@@ -65,16 +66,17 @@ public:
 
 private:
     range_end end_;
-    context context_ = current_context();
+    context context_ = coroscope::current_context();
     Handler handler_;
 };
 
-/// As what a traced token hands its own one on: only an rvalue's may be moved from.
+/// The type with which a traced token passes its inner token on. The inner token may be moved from
+/// only if the traced token is an rvalue.
 template <class Traced, class Token>
 using handed_token =
     std::conditional_t<std::is_reference_v<Traced> || std::is_const_v<Traced>, const Token&, Token>;
 
-/// What adapters that are put around a traced token read of the result of its own one, where that has it.
+/// The member of the inner token's result that outer adapters read, if the result has it.
 template <class Result>
 struct traced_result {};
 template <class Result>
@@ -85,7 +87,7 @@ struct traced_result<Result> {
 
 inline namespace COROSCOPE_ABI {
 
-/// Begins the range when the operation is initiated, which may be later than its making.
+/// Begins the range when the operation is initiated, which may be later than its creation.
 template <class Initiation>
 class traced_initiation {
 public:
@@ -97,7 +99,7 @@ public:
     auto operator()(Handler&& handler, Arguments&&... arguments) {
         const range operation(label_);
         range_state* state = operation.coroscope_state().get();
-        range_end end(state != nullptr && attach(*state) ? state : nullptr);
+        range_end end(state != nullptr && detail::attach(*state) ? state : nullptr);
         return std::move(initiation_)(
             traced_handler<std::decay_t<Handler>>(std::move(end), static_cast<Handler&&>(handler)),
             static_cast<Arguments&&>(arguments)...);
@@ -119,7 +121,7 @@ private:
 
 inline namespace COROSCOPE_ABI {
 
-/// A completion token, and the label of the operations that it completes.
+/// A completion token with the label of its operations.
 template <class Token>
 class traced_token {
 public:
@@ -136,8 +138,8 @@ private:
     const char* label_;
 };
 
-/// `label` must live until the operation is initiated. What it gives may be used again: from an lvalue the token is
-/// copied, as Asio does.
+/// Returns the traced token. `label` must live until the operation is initiated. The result may be
+/// reused: an lvalue is copied, as Asio does.
 template <class Token>
 auto traced(Token&& token, const char* label = "asynchronous operation") {
     return traced_token<std::decay_t<Token>>(static_cast<Token&&>(token), label);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// fiber: a function on a stack of its own, by Boost.Context, that is a task of the profiler.
+// fiber: a function on its own stack, built on Boost.Context, that is a task of the profiler.
 //
 //   coroscope::fiber work([](coroscope::fiber::handle& self) {
 //       COROSCOPE("first half");
-//       self.suspend();                 // back to whoever called resume()
+//       self.suspend();                 // back to the caller of resume()
 //   });
 //   work.resume();                      // starts it, and later goes on behind suspend()
 //
-// It runs inside resume(), on that thread; each resume() may come from another one, one at a time. What
-// leaves the function leaves the last resume(). Destroyed while it is suspended, its stack is unwound
-// (by an exception that must not be swallowed) and the task shows as abandoned, and with it what ran on it. Link
-// Boost.Context.
+// The fiber runs inside resume(), on the thread of that call. Different threads may call resume(),
+// but only one at a time. An exception that leaves the function leaves the last resume(). If the
+// fiber is destroyed while it is suspended, its stack is unwound by an exception that the function
+// must not swallow. The task and everything that ran on the fiber then show as abandoned. The
+// program must link Boost.Context.
 
 #include <exception>
 #include <memory>
@@ -30,22 +31,23 @@
 namespace coroscope {
 inline namespace COROSCOPE_ABI {
 
+/// A fiber with its task; see above. One thread at a time must use it.
 class fiber {
     struct body;
 
 public:
-    /// The fiber as its function sees it. Lives as long as the function runs.
+    /// The fiber, as its function sees it. Valid while the function runs.
     class handle {
     public:
         handle(const handle&) = delete;
         handle& operator=(const handle&) = delete;
 
-        /// Gives control back to resume(), until the next one.
+        /// Returns control to resume(), until the next resume().
         void suspend(std::source_location where = std::source_location::current()) {
             body_->task.switch_out(where);
             body_->switch_back();
         }
-        /// The same; the wait has the name of `label`, a site of kind await.
+        /// As above; the wait has the name of `label`, which must be a site of kind await.
         void suspend(site& label) {
             body_->task.switch_out(label);
             body_->switch_back();
@@ -59,7 +61,8 @@ public:
 
     fiber() noexcept = default;
 
-    /// Makes a fiber of a function that takes a handle& or nothing. Throws what allocating its stack does.
+    /// Creates a fiber for a function that takes a handle& or nothing. Throws the exceptions of the
+    /// stack's allocation.
     template <class Function>
         requires(!std::is_same_v<std::remove_cvref_t<Function>, fiber>)
     explicit fiber(Function&& function,
@@ -67,7 +70,7 @@ public:
         : fiber(std::allocator_arg, boost::context::fixedsize_stack(),
                 static_cast<Function&&>(function), where) {}
 
-    /// The same, on a stack from an allocator of Boost.Context's.
+    /// As above, on a stack from one of Boost.Context's allocators.
     template <class Allocator, class Function>
     fiber(std::allocator_arg_t, Allocator allocator, Function&& function,
           std::source_location where = std::source_location::current())
@@ -98,16 +101,17 @@ public:
     ~fiber() { destroy(); }
 
     bool valid() const noexcept { return body_ != nullptr; }
-    /// Has its function ended? Precondition: valid().
+    /// Returns whether the function has ended. The fiber must be valid().
     bool done() const noexcept { return body_->done; }
 
-    /// It is about to be resumed: from now on it is queued and no longer suspended. Any thread.
+    /// The fiber will be resumed soon: from now on it is queued and not suspended. Any thread may
+    /// call it.
     void ready() noexcept { body_->task.ready(); }
 
-    /// Runs it until it suspends or ends. Meanwhile this handle may be moved, not destroyed with its fiber. Precondition:
-    /// valid(), neither done() nor running.
+    /// Runs the fiber until it suspends or ends. It must be valid(), not done() and not running. In
+    /// the meantime this handle may be moved, but the fiber must not be destroyed.
     void resume() {
-        body& running = *body_;  // this handle may be moved meanwhile
+        body& running = *body_;  // this handle may be moved in the meantime
         running.task.switch_in();
         running.stack.enter();
         running.other = std::move(running.other).resume();
@@ -155,8 +159,8 @@ private:
 
         fiber_context task;
         detail::sanitized_stack stack;
-        boost::context::fiber
-            other;  ///< the fiber while it is suspended; while it runs, who resumed it
+        /// The fiber while it is suspended; while it runs, the caller of resume().
+        boost::context::fiber other;
         std::exception_ptr error;
         bool started = false;
         bool done = false;

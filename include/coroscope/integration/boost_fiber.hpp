@@ -3,14 +3,18 @@
 
 // Boost.Fiber: every fiber of a thread that installs the wrapped scheduling algorithm is a task.
 //
-//   boost::fibers::use_scheduling_algorithm<coroscope::fibers::tracked<boost::fibers::algo::round_robin>>();
+//   using algorithm = coroscope::fibers::tracked<boost::fibers::algo::round_robin>;
+//   boost::fibers::use_scheduling_algorithm<algorithm>();
 //
-// instead of the algorithm itself, with its arguments, on each thread that runs fibers. A fiber's spawn is
-// where it is first made ready (or dispatched), its parent whatever ran there. The thread's main fiber is no
-// task: it stays what the thread was doing, and fibers nest in it; so does the scheduler's own fiber. A fiber
-// that another thread wakes, or a timer, counts as ready when its own scheduler has noticed.
+// Call this on each thread that runs fibers, in place of the algorithm itself and with its
+// arguments. The spawn of a fiber is the moment at which it first becomes ready (or is dispatched);
+// its parent is the task that ran then. The thread's main fiber is a task from here on. If the
+// thread runs tasks already, the main fiber represents them instead, and they are suspended while
+// it waits. The scheduler's own fiber belongs to no task. If another thread or a timer wakes a
+// fiber, it counts as ready when its own scheduler has noticed.
 //
-// With COROSCOPE_ENABLED=0 `tracked<Algorithm>` is the algorithm. Link Boost.Fiber.
+// With COROSCOPE_ENABLED=0 `tracked<Algorithm>` is the algorithm. The program must link
+// Boost.Fiber.
 
 #include <atomic>
 #include <chrono>
@@ -26,6 +30,11 @@
 #include <coroscope/config.hpp>
 #include <coroscope/fiber.hpp>
 
+namespace boost::fibers::algo {
+class shared_work;
+class work_stealing;
+}  // namespace boost::fibers::algo
+
 namespace coroscope::fibers {
 inline namespace COROSCOPE_ABI {
 
@@ -33,8 +42,9 @@ inline namespace COROSCOPE_ABI {
 
 namespace detail {
 
-/// Changes with each wait in one of Boost.Fiber's own classes, and so never in a yield; 0 in versions of Boost that
-/// do not say. A library that parks fibers itself (context::suspend(), as Boost's yield for Asio) leaves it as it is.
+/// Returns a number that changes with each wait in one of Boost.Fiber's own classes, and never in a
+/// yield; 0 in versions of Boost without it. A library that suspends fibers by context::suspend(),
+/// as Boost's yield for Asio does, does not change it.
 template <class Context>
 std::size_t waits_of(const Context& fiber) noexcept {
     if constexpr (requires { fiber.waker_epoch_.load(); }) {
@@ -44,14 +54,17 @@ std::size_t waits_of(const Context& fiber) noexcept {
     }
 }
 
-/// What we keep of one fiber, as fiber-specific data.
+/// The state of one fiber, kept as fiber-specific data.
 struct entry {
     coroscope::detail::fiber_state state;
-    std::size_t waits = 0;  ///< as waits_of() was when the fiber was left
+    std::size_t waits = 0;  ///< result of waits_of() when the fiber was left
     bool ended = false;
+    bool adopted = false;  ///< of a main fiber: its thread's own stack is adopted
+    unsigned watches = 0;  ///< of a main fiber: the algorithms of its thread
 };
 
-/// Boost calls it when the fiber's function has ended. The fiber still runs; it is gone at the next switch.
+/// Boost calls it when the fiber's function has ended. The fiber still runs; it is destroyed at the
+/// next switch.
 class end_marker final : public boost::fibers::detail::fss_cleanup_function {
 public:
     void operator()(void* data) override {
@@ -66,30 +79,37 @@ public:
 /// The key of an entry among a fiber's specific data.
 inline COROSCOPE_API constinit char entry_key = 0;
 
-/// Follows which fiber runs on one thread.
+/// Tracks the fiber that runs on one thread.
 class thread_watch {
 public:
     using context = boost::fibers::context;
 
-    thread_watch() noexcept : running_(context::active()) {
+    /// `shared`: where the algorithms of several threads share their ready fibers; null: nowhere.
+    explicit thread_watch(const void* shared) noexcept
+        : running_(context::active()), shared_(shared) {
         running_entry_ = obtain(running_);
-        if (running_entry_ != nullptr) coroscope::detail::enter_fiber(running_entry_->state);
+        if (running_entry_ != nullptr) enter(*running_entry_);
     }
 
-    // Replaced by another algorithm, which its fibers were handed to one by one as if they ran.
+    // Two cases. Another algorithm replaces this one, and the fibers were passed to it one by one
+    // as if they ran. Or the thread ends, and Boost has returned to its main fiber and no longer
+    // knows the running fiber.
     ~thread_watch() {
-        if (context* active = context::active(); active != nullptr && active != running_)
-            change_to(active);
+        context* active = context::active();
+        if (active == nullptr) active = main_;
+        if (active != nullptr && active != running_) change_to(active);
+        if (main_entry_ != nullptr && --main_entry_->watches == 0) let_go_of_main();
+        coroscope::detail::forget_executor(this);
     }
     thread_watch(const thread_watch&) = delete;
     thread_watch& operator=(const thread_watch&) = delete;
 
-    /// A fiber that was started by launch::dispatch runs without having been picked.
+    /// A fiber that was started by launch::dispatch runs without a call of pick_next().
     void settle() noexcept {
         if (context* active = context::active(); active != running_) change_to(active);
     }
 
-    /// What runs here has called the algorithm: the switch to it is over.
+    /// The running fiber has called the algorithm, so the switch to it is over.
     void has_arrived() const noexcept { just_left_ = nullptr; }
 
     void awakened(context* ready) noexcept {
@@ -99,11 +119,11 @@ public:
         entry* woken = obtain(ready);
         if (woken == nullptr) return;
         fiber_waker waker = fiber_waker::current;
-        if (in_the_switch && woken->waits != 0 && woken->waits == waits_of(*ready))
+        if (in_the_switch && woken->waits != 0 && woken->waits == detail::waits_of(*ready))
             waker = fiber_waker::itself;
         else if (running_->is_context(boost::fibers::type::dispatcher_context))
             waker = fiber_waker::unseen;
-        coroscope::detail::wake_fiber(woken->state, waker);
+        coroscope::detail::wake_fiber(woken->state, waker, scheduler());
     }
 
     void change_to(context* next) noexcept {
@@ -112,28 +132,74 @@ public:
         just_left_ = running_;
         running_ = next;
         running_entry_ = entered;
-        if (entered != nullptr) coroscope::detail::enter_fiber(entered->state);
+        if (entered != nullptr) enter(*entered);
     }
 
 private:
-    // Null for the thread's main fiber and the scheduler's own, and where memory is short.
-    static entry* obtain(context* fiber) noexcept {
-        if (fiber->is_context(boost::fibers::type::pinned_context)) return nullptr;
-        if (void* known = fiber->get_fss_data(&entry_key)) return static_cast<entry*>(known);
+    [[nodiscard]] coroscope::detail::executor_place scheduler() const noexcept {
+        return {shared_ != nullptr ? shared_ : this, nullptr,
+                coroscope::detail::executor_kind::fibers};
+    }
+
+    // Returns null for the scheduler's own fiber, and if memory is short.
+    entry* obtain(context* fiber) noexcept {
+        if (fiber->is_context(boost::fibers::type::dispatcher_context)) return nullptr;
+        const bool is_main = fiber->is_context(boost::fibers::type::main_context);
+        auto* found = static_cast<entry*>(fiber->get_fss_data(&entry_key));
+        if (found == nullptr) {
+            found = make_entry(*fiber);
+            if (found != nullptr && !is_main) spawn(*found, fiber);
+        }
+        if (found != nullptr && is_main) keep_main(fiber, *found);
+        return found;
+    }
+
+    static entry* make_entry(context& fiber) noexcept {
         auto* made = new (std::nothrow) entry;
         if (made == nullptr) return nullptr;
         try {
-            fiber->set_fss_data(&entry_key,
-                                boost::fibers::detail::fss_cleanup_function::ptr_t(new end_marker),
-                                made, false);
+            fiber.set_fss_data(&entry_key,
+                               boost::fibers::detail::fss_cleanup_function::ptr_t(new end_marker),
+                               made, false);
         } catch (...) {
             delete made;
             return nullptr;
         }
-        // The fiber's control block stands at the upper end of its stack.
-        made->state.stack_bytes = reinterpret_cast<std::uintptr_t>(fiber);
-        coroscope::detail::spawn_fiber(made->state, nullptr);
         return made;
+    }
+
+    // The fiber's control block is at the upper end of its stack.
+    static void spawn(entry& made, const context* fiber) noexcept {
+        made.state.stack_bytes = reinterpret_cast<std::uintptr_t>(fiber);
+        coroscope::detail::spawn_fiber(made.state, nullptr);
+    }
+
+    void keep_main(context* fiber, entry& found) noexcept {
+        if (main_entry_ != nullptr) return;
+        main_ = fiber;
+        main_entry_ = &found;
+        ++found.watches;
+    }
+
+    // We own the entry of a main fiber, because Boost does not report the end of that fiber.
+    void let_go_of_main() noexcept {
+        if (main_entry_->adopted && !coroscope::detail::release_thread(main_entry_->state)) return;
+        try {
+            main_->set_fss_data(&entry_key,
+                                boost::fibers::detail::fss_cleanup_function::ptr_t(new end_marker),
+                                nullptr, false);
+        } catch (...) {  // no memory: the entry stays reachable from the fiber's data
+            return;
+        }
+        delete main_entry_;
+    }
+
+    // The thread's own stack is adopted when its fiber runs for the first time.
+    void enter(entry& entered) const noexcept {
+        if (&entered != main_entry_ || entered.adopted)
+            return coroscope::detail::enter_fiber(entered.state);
+        entered.adopted = true;
+        coroscope::detail::adopt_thread(entered.state);
     }
 
     void leave(entry* left) noexcept {
@@ -141,22 +207,36 @@ private:
             coroscope::detail::finish_fiber(left->state, false);
             delete left;
         } else {
-            left->waits = waits_of(*running_);
+            left->waits = detail::waits_of(*running_);
             coroscope::detail::leave_fiber(left->state, "boost.fiber", "suspend");
         }
     }
 
     context* running_;
     entry* running_entry_;
-    // Boost makes a fiber that yields ready within the switch, before anything else: only the first call that follows
-    // can be that. Null: it has come. Never followed, since what has ended may be gone.
+    context* main_ = nullptr;
+    entry* main_entry_ = nullptr;
+    const void* shared_;
+    // The fiber that was left by the current switch; null if the algorithm was called since then.
+    // Boost makes a yielding fiber ready within the switch, before anything else, so only the first
+    // call after the switch can be that of the yield. Must not be dereferenced, because an ended
+    // fiber may be destroyed.
     mutable const context* just_left_ = nullptr;
 };
 
 }  // namespace detail
 
-/// A scheduling algorithm that schedules as `Algorithm` does. Like it, used by its thread only; notify()
-/// by any thread.
+/// Whether the threads of an algorithm take ready fibers from each other, so that they are one
+/// executor. May be specialised for algorithms of the program.
+template <class Algorithm>
+inline constexpr bool shares_fibers = false;
+template <>
+inline constexpr bool shares_fibers<boost::fibers::algo::shared_work> = true;
+template <>
+inline constexpr bool shares_fibers<boost::fibers::algo::work_stealing> = true;
+
+/// A scheduling algorithm that schedules like `Algorithm`. Only its own thread may use it, except
+/// that any thread may call notify().
 template <class Algorithm>
 class tracked final : public boost::fibers::algo::algorithm {
     using context = boost::fibers::context;
@@ -164,7 +244,9 @@ class tracked final : public boost::fibers::algo::algorithm {
 public:
     template <class... Arguments>
     explicit tracked(Arguments&&... arguments)
-        : wrapped_(new Algorithm(static_cast<Arguments&&>(arguments)...)) {}
+        : wrapped_(new Algorithm(static_cast<Arguments&&>(arguments)...)),
+          watch_(shares_fibers<Algorithm> ? &coroscope::detail::executor_type_place<Algorithm>
+                                          : nullptr) {}
 
     void awakened(context* ready) noexcept override {
         watch_.settle();
@@ -191,8 +273,8 @@ public:
     void notify() noexcept override { wrapped_->notify(); }
 
 private:
-    boost::intrusive_ptr<boost::fibers::algo::algorithm>
-        wrapped_;  // its type may hide what it overrides
+    // A pointer to the base class, because `Algorithm` may hide the functions that it overrides.
+    boost::intrusive_ptr<boost::fibers::algo::algorithm> wrapped_;
     detail::thread_watch watch_;
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Boost.Fiber's futures: boost::fibers::future and shared_future end a range (future_adaptor.hpp) and are awaited
-// by co_await. They have no continuations, so a fiber of the calling thread waits for each that is not ready
-// (a fiber, not a thread; nothing polls): it runs when that thread next runs fibers, ends the range and
-// completes the future that was given back, or goes on with the coroutine. Link Boost.Fiber.
+// Boost.Fiber's futures: boost::fibers::future and shared_future end a range (future_adaptor.hpp)
+// and can be awaited.
+//
+// They have no continuations, so a fiber of the calling thread waits for each future that is not
+// ready; no thread blocks or polls. That fiber runs when the thread next runs fibers. It ends the
+// range and completes the returned future, or resumes the coroutine. The program must link
+// Boost.Fiber.
 
 #include <chrono>
 #include <type_traits>
@@ -58,7 +61,7 @@ struct future_adaptor<boost::fibers::future<T>>
     }
 };
 
-/// What comes back for one that is not ready holds a copy of the value.
+/// If the future is not ready, the returned one holds a copy of the value.
 template <class T>
 struct future_adaptor<boost::fibers::shared_future<T>>
     : detail::fiber_future_adaptor<boost::fibers::shared_future<T>> {

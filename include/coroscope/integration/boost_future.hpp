@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Boost.Thread's futures: boost::future and boost::shared_future end a range (future_adaptor.hpp) and are
-// awaited by co_await. Needs continuations: define BOOST_THREAD_VERSION as 4 or 5 in the whole program (4 is
-// taken where nobody has said so before this header), and link Boost.Thread.
+// Boost.Thread's futures: boost::future and boost::shared_future end a range (future_adaptor.hpp)
+// and can be awaited. They need continuations: the whole program must define BOOST_THREAD_VERSION
+// as 4 or 5 (this header defines 4 if it is undefined), and must link Boost.Thread.
 //
 //   boost::future<row> pending = call_end_callbacks_on_future(query, store.query(key));
 //   row found = co_await std::move(pending);
 //
-// Continuations run on the completing thread. What comes back for a shared future holds a copy of the value,
-// made by a continuation, since Boost has no other way to make one. A deferred function has no completing thread: it runs,
-// and its range ends, where somebody waits for what came back, and an await calls it in place.
+// Continuations run on the completing thread. For a shared future, the returned future holds a copy
+// of the value, made by a continuation, because Boost has no other means. A deferred function has
+// no completing thread. It runs, and its range ends, when a thread waits for the returned future;
+// an await calls it in place.
 
 #include <concepts>
 #include <type_traits>
@@ -35,7 +36,8 @@
 namespace coroscope {
 namespace detail {
 
-/// What Boost's two futures have in common. Continuations of a deferred function never run by themselves.
+/// The common part of the adaptors of Boost's two futures. Continuations of a deferred function
+/// never run by themselves.
 template <class Future>
 struct boost_future_adaptor {
     static bool is_ready(const Future& future) {
@@ -47,16 +49,17 @@ struct boost_future_adaptor {
     }
 
 protected:
-    // By a time long past: wait_for() would need Boost.Chrono's library.
+    // Uses a time in the past, because wait_for() would need Boost.Chrono's library.
     static bool is_deferred([[maybe_unused]] const Future& future) {
 #if defined(BOOST_THREAD_USES_CHRONO)
         return future.wait_until(boost::chrono::steady_clock::time_point()) ==
                boost::future_status::deferred;
 #else
-        return false;  // nothing says so
+        return false;  // without Boost.Chrono the state is unknown
 #endif
     }
-    /// A deferred function that calls the one that `future` is of, and ends the range behind it.
+    /// Returns a deferred function that calls the function of `future`, and ends the range after
+    /// it.
     template <class T>
     static boost::future<T> end_deferred(Future&& future, range_end end) {
         return boost::async(boost::launch::deferred,

@@ -3,15 +3,17 @@
 
 // CUDA's streams and events as asynchronous operations of Asio, for any completion token:
 //
-//   const cudaError_t outcome = co_await coroscope::cuda::async_completion(stream, asio::use_awaitable);
+//   const cudaError_t outcome =
+//       co_await coroscope::cuda::async_completion(stream, asio::use_awaitable);
 //
-// What is awaited, its answer and its errors are completion()'s (cuda_completion.hpp). The handler is posted to its
-// associated executor, also where the answer is there already; run() does not return meanwhile. Where Asio is tracked
-// (`coroscope-asio`) this is an await of the task, with a known wake. A stream or event that outlives the handler's
-// execution context finds nobody to tell, and is not looked at any more. There is no cancellation: a device cannot be
-// told to stop.
+// The awaited work, its answer and its errors are those of completion() (cuda_completion.hpp). The
+// handler is posted to its associated executor, even if the answer is available at once; run() does
+// not return in the meantime. If Asio is tracked (`coroscope-asio`), this is an await of the task
+// with a known wake. If the handler's execution context is destroyed first, the stream or event is
+// no longer looked at, and the handler does not run. There is no cancellation, because a device
+// cannot be stopped.
 //
-// Boost.Asio, or standalone Asio where COROSCOPE_STANDALONE_ASIO is defined in the whole program.
+// Uses Boost.Asio. For standalone Asio the whole program must define COROSCOPE_STANDALONE_ASIO.
 
 #include <cstdint>
 #include <memory>
@@ -48,10 +50,10 @@ namespace detail {
 
 namespace asio_ = COROSCOPE_DETAIL_ASIO;
 
-/// A wait that ends with its handler's execution context, if that goes first.
+/// A wait that is abandoned if the execution context of its handler is destroyed first.
 class asio_wait : public device_wait {
 public:
-    /// Destroys the handler without running it. On return the device's work is not used any more.
+    /// Destroys the handler without running it. On return the device's work is no longer used.
     virtual void abandon() noexcept = 0;
 
 private:
@@ -60,7 +62,7 @@ private:
     asio_wait** before_ = nullptr;  ///< null: not in the list
 };
 
-/// The waits of an execution context, which it does not outlive; this list does.
+/// The waits of an execution context. A wait ends with its context; the list may outlive it.
 class asio_wait_list {
 public:
     void add(asio_wait& added) {
@@ -71,7 +73,8 @@ public:
         first_ = &added;
     }
 
-    /// Calls `use` unless the context is gone, which waits until it has returned.
+    /// Calls `use` unless the context is destroyed. The destruction of the context waits until
+    /// `use` has returned.
     template <class Use>
     void take(asio_wait& wait, const Use& use) {
         const std::lock_guard lock(mutex_);
@@ -84,7 +87,7 @@ public:
         for (;;) {
             std::unique_lock lock(mutex_);
             if (first_ == nullptr) return;
-            retain(*first_);
+            first_->retain();
             const coroscope::detail::counted_ptr<asio_wait> wait(first_);
             remove(*wait);
             lock.unlock();
@@ -103,7 +106,7 @@ private:
     asio_wait* first_ = nullptr;
 };
 
-/// By it a context tells that it goes.
+/// The service by which an execution context announces its destruction.
 class asio_waits final : public asio_::execution_context::service {
 public:
     using key_type = asio_waits;
@@ -119,7 +122,7 @@ private:
     std::shared_ptr<asio_wait_list> list_ = std::make_shared<asio_wait_list>();
 };
 
-/// One operation. `Handler` is move-only at least.
+/// One operation. `Handler` must be movable.
 template <class Handler, class Executor>
 class asio_operation final : public asio_wait {
 public:
@@ -131,18 +134,19 @@ public:
         waits_->add(*this);
     }
 
-    /// Gives back what failed at once, or cudaErrorNotReady.
+    /// Returns the error of an immediate failure, the answer if it is available, or
+    /// cudaErrorNotReady.
     static cudaError_t
     begin(const coroscope::detail::counted_ptr<asio_operation>& operation) noexcept {
         const int answer = operation->work_.look();
         if (answer != device_wait::pending) return static_cast<cudaError_t>(answer);
         cudaError_t failed = operation->work_.prepare();
         if (failed != cudaSuccess) return failed;
-        retain(*operation);
+        operation->retain();
         device_wait_ptr told(operation.get());
         failed = operation->work_.is_stream()
-                     ? tell_by_callback(operation->work_.stream(), std::move(told))
-                     : tell_by_looking(std::move(told));
+                     ? detail::tell_by_callback(operation->work_.stream(), std::move(told))
+                     : detail::tell_by_looking(std::move(told));
         return failed == cudaSuccess ? cudaErrorNotReady : failed;
     }
 
@@ -176,12 +180,12 @@ private:
     awaited_work work_;
     std::unique_ptr<pending_handler> pending_;
     std::shared_ptr<asio_wait_list> waits_;
-    context context_ = current_context();
+    context context_ = coroscope::current_context();
     asio::purpose awaited_ = asio::current_await();
 };
 
-/// `Told`: the session is told what one of Asio's coroutines waits for. Its suspension begins where the operation is
-/// started, not where it was made.
+/// `Told`: the session records the stream or event that one of Asio's coroutines waits for. The
+/// suspension begins at the initiation of the operation, not at its creation.
 template <bool Told>
 struct initiate_wait {
     template <class Handler, class Work>
@@ -200,7 +204,7 @@ private:
     static noted_event_wait note(Work work) noexcept {
         if constexpr (Told) {
             if (const std::uint64_t task = asio::suspending_task(); task != 0)
-                return note_wait(work, task);
+                return detail::note_wait(work, task);
         }
         return {};
     }
@@ -210,7 +214,7 @@ private:
 
 inline namespace COROSCOPE_ABI {
 
-/// See above. Signature of the handler: void(cudaError_t). Throws std::bad_alloc.
+/// See above. The handler must be callable as void(cudaError_t). Throws std::bad_alloc.
 template <detail::awaitable Work, class Token>
 auto async_completion(Work work, Token&& token) {
     using given = decltype(detail::asio_::async_initiate<Token, void(cudaError_t)>(

@@ -5,30 +5,38 @@
 //
 //   cudaMemcpyAsync(…, stream);
 //   kernel<<<blocks, threads, 0, stream>>>(…);
-//   const cudaError_t outcome = co_await coroscope::cuda::completion(stream, pool);   // goes on in the pool
+//   // The coroutine goes on in the pool:
+//   const cudaError_t outcome = co_await coroscope::cuda::completion(stream, pool);
 //
-//   completion(stream, executor)   all that the stream was asked to do until here. The stream's own callback
-//                                  (cudaLaunchHostFunc) tells; it runs no more than the executor's post
-//   completion(event, executor)    that event alone. The library's waking thread looks, after an eighth of the time
-//                                  that it has waited, at most 1 ms
-//   polling(stream, executor)      the executor's own threads look, again and again, and go on where they find it: no
-//   polling(event, executor)       hop and no callback, but busy threads. Until the stream has nothing left to do,
-//                                  others' work included
+// - `completion(stream, executor)` waits for all work that the stream was asked to do until here.
+//   The stream's own callback (cudaLaunchHostFunc) reports completion; it only calls the executor's
+//   post.
+// - `completion(event, executor)` waits for that event alone. The library's waking thread checks
+//   the event, each time after an eighth of the time waited so far, at most 1 ms.
+// - `polling(stream, executor)` and `polling(event, executor)` wait until a check finds the work
+//   done. The executor's own threads check repeatedly, and the coroutine goes on in the thread that
+//   finds the work done. The coroutine changes no thread and needs no callback, but the threads are
+//   busy. A stream counts as done when it has no work left, including work that others requested
+//   later.
 //
-// The executor is whatever executor_adaptor takes: a reference to something that outlives the await, or a value. It
-// must not run work inside its post, because CUDA may not be called from a stream's callback. Without one the
-// coroutine goes on on the waking thread, which all such coroutines share: give one to what runs long or blocks.
+// The executor must be accepted by executor_adaptor: either a reference to an object that outlives
+// the await, or a value. Its post must not run work inside the call, because CUDA must not be
+// called from a stream's callback. Without an executor the coroutine goes on in the waking thread,
+// which all such coroutines share. A coroutine that runs long or blocks should therefore name an
+// executor.
 //
-// Each gives the stream's answer, a cudaError_t. What is complete already, and what fails at once, does not suspend.
-// A fault of the device or the end of its context comes as its error, at the latest 50 ms after. The wake of the
-// task is the moment at which it was told, or, by polling, the moment at which it goes on. In a session that records
-// devices an await is explained by what its stream did meanwhile, of what it had been asked for before the co_await, or
-// before the event was recorded, and by what it made that stream wait for other streams.
+// Each await returns the stream's answer, a cudaError_t. Work that is complete already, and a call
+// that fails at once, do not suspend. A fault of the device, or the end of its context, arrives as
+// its error within 50 ms. The wake of the task is the moment of the report or, with polling, the
+// moment at which the coroutine goes on. A session that records devices also records the work for
+// which an await waited: the stream's activities that were requested before the co_await (or before
+// the event was recorded), and the other streams for which the stream had to wait.
 //
-// The stream or event must live until the coroutine goes on or is destroyed. A coroutine may be destroyed while
-// it waits: it is forgotten, also if it is queued already; the executor is not used from then on. An awaiter belongs to its
-// coroutine; any number of coroutines may await one stream. For CUDA's default streams an event of this header's own is
-// looked at, so the device that they belong to is the awaiting thread's.
+// The stream or event must live until the coroutine goes on or is destroyed. A coroutine may be
+// destroyed while it waits, even if it is queued already; the executor is not used from then on. An
+// awaiter belongs to its coroutine. Any number of coroutines may await one stream. For CUDA's
+// default streams this header records and checks an event of its own, so the awaiting thread's
+// current device must be the one of the stream.
 
 #include <cuda_runtime_api.h>
 #include <sched.h>
@@ -58,7 +66,7 @@ namespace cuda::detail {
 
 inline namespace COROSCOPE_ABI {
 
-/// In place of an executor: the waking thread.
+/// Replaces an executor: the coroutine goes on in the waking thread.
 struct on_waking_thread {};
 
 template <class Executor, class Job>
@@ -66,7 +74,7 @@ concept stamps_jobs = requires(Executor& executor, Job job, std::source_location
     executor.execute(std::move(job), where);
 };
 
-/// A coroutine that waits, and the executor (maybe a reference) on which it goes on.
+/// A waiting coroutine, and the executor (maybe a reference) on which it goes on.
 template <class Executor>
 class executed_wait : public device_waiter {
 public:
@@ -97,7 +105,7 @@ protected:
     std::source_location where_;
 };
 
-/// Told by a callback or by the waking thread; what tells hands a job to the executor.
+/// A wait that a callback or the waking thread reports, and that then hands a job to the executor.
 template <class Executor>
 class told_wait final : public executed_wait<Executor> {
 public:
@@ -105,10 +113,11 @@ public:
 
     static cudaError_t begin(const coroscope::detail::counted_ptr<told_wait>& wait) noexcept {
         if (const cudaError_t failed = wait->work_.prepare(); failed != cudaSuccess) return failed;
-        retain(*wait);
+        wait->retain();
         device_wait_ptr told(wait.get());
-        return wait->work_.is_stream() ? tell_by_callback(wait->work_.stream(), std::move(told))
-                                       : tell_by_looking(std::move(told));
+        return wait->work_.is_stream()
+                   ? detail::tell_by_callback(wait->work_.stream(), std::move(told))
+                   : detail::tell_by_looking(std::move(told));
     }
 
 private:
@@ -118,7 +127,7 @@ private:
         void operator()() const { wait->resume(); }
     };
 
-    // The job is handed in by the awaiting task: its session records the wake.
+    // The awaiting task's context hands in the job, so that the task's session records the wake.
     void when_told() noexcept override {
         if (this->forgotten()) return;
         const context_guard guard(this->awaiting());
@@ -127,14 +136,14 @@ private:
             this->resume_on_waking_thread();
         } else {
             COROSCOPE_DETAIL_TRY { hand_in_job(); }
-            COROSCOPE_DETAIL_CATCH(...) {  // an executor that takes no more
+            COROSCOPE_DETAIL_CATCH(...) {  // an executor that accepts no more work
                 this->resume_on_waking_thread();
             }
         }
     }
 
     void hand_in_job() {
-        retain(*this);
+        this->retain();
         job resumes{coroscope::detail::counted_ptr<told_wait>(this)};
         if constexpr (COROSCOPE_ENABLED != 0 && !stamps_jobs<Executor, job>) {
             this->hand_in(stamped_job<job>(std::move(resumes), this->location()));
@@ -144,14 +153,15 @@ private:
     }
 };
 
-/// Jobs of the executor look until they find it.
+/// A wait that jobs of the executor check until it is complete.
 template <class Executor>
 class polled_wait final : public executed_wait<Executor> {
 public:
     using executed_wait<Executor>::executed_wait;
 
-    /// On return nobody looks any more, and the executor is not used, but for the call that this one is made in: an
-    /// executor may run other jobs in it, one of which destroys the coroutine.
+    /// On return no other thread looks and the executor is not used, except by the call that
+    /// contains this one: an executor may run other jobs inside a post, and one of them may destroy
+    /// the coroutine.
     void forget() noexcept {
         if (this->forgotten()) return;  // it goes on, maybe inside a poll
         this->device_waiter::forget();
@@ -173,14 +183,15 @@ private:
         void operator()() const { wait->poll(*this); }
     };
 
-    /// A poll on this thread.
+    /// One poll on this thread's stack.
     struct poll_here {
         const polled_wait* wait;
         const poll_here* outer;
     };
 
     void poll(const job& again) noexcept {
-        // Sequentially consistent, as forget() is: either it finds the poll, or the poll that it was forgotten.
+        // Sequentially consistent, as in forget(): either forget() sees the poll, or the poll sees
+        // that it was forgotten.
         __atomic_fetch_add(&polls_, 1U, __ATOMIC_SEQ_CST);
         const poll_here here{this, innermost_};
         innermost_ = &here;
@@ -190,14 +201,14 @@ private:
         if (answer != device_wait::pending) this->tell(answer);
     }
 
-    /// The answer, or `pending` where somebody will look again.
+    /// Returns the answer, or `pending` if a later look is arranged.
     int look_or_hand_in(const job& again) noexcept {
         const int answer = this->work_.look_again();
         if (answer != device_wait::pending) return answer;
         COROSCOPE_DETAIL_TRY { this->hand_in(again); }
-        COROSCOPE_DETAIL_CATCH(...) {  // an executor that takes no more
-            retain(*this);
-            if (const cudaError_t failed = tell_by_looking(device_wait_ptr(this));
+        COROSCOPE_DETAIL_CATCH(...) {  // an executor that accepts no more work
+            this->retain();
+            if (const cudaError_t failed = detail::tell_by_looking(device_wait_ptr(this));
                 failed != cudaSuccess)
                 return static_cast<int>(failed);
         }
@@ -214,10 +225,10 @@ private:
 
     // NOLINTNEXTLINE(readability-identifier-naming): private
     static inline thread_local const poll_here* innermost_ = nullptr;
-    std::uint32_t polls_ = 0;  ///< that look, or use the executor
+    std::uint32_t polls_ = 0;  ///< polls that are looking or using the executor
 };
 
-/// What completion() and polling() give.
+/// The result of completion() and polling().
 template <class Wait, class Executor>
 class [[nodiscard]] device_awaiter {
 public:
@@ -234,18 +245,21 @@ public:
         return answer_ != device_wait::pending;
     }
 
-    /// By a task's own coroutine. What another coroutine awaits meanwhile is no suspension of the task.
+    /// Called if the coroutine is a task's own. An await of another coroutine inside the task is
+    /// not a suspension of the task. The state may not be known yet, even though the task runs.
     void coroscope_suspends(const coroscope::detail::task_state& task) noexcept {
-        if ((task.flags & coroscope::detail::task_installed) != 0) work_.note_wait(task.task);
+        const bool known = (task.flags & coroscope::detail::task_known) != 0;
+        if (known && task.task != 0) work_.note_wait(task.task);
     }
 
-    /// Throws what the executor's post throws, where polling begins.
+    /// Throws the exceptions of the executor's post, when polling begins.
     bool await_suspend(std::coroutine_handle<> waiter) {
         const coroscope::detail::counted_ptr<Wait> wait(new (std::nothrow) Wait(
             waiter, std::move(work_), static_cast<Executor&&>(executor_), where_));
         if (!wait) return answer_with(cudaErrorMemoryAllocation);
         wait_ = wait;
-        // The coroutine may run elsewhere, and this awaiter be gone, before a call that succeeds returns.
+        // If the call succeeds, the coroutine may run on another thread, and destroy this awaiter,
+        // before it returns.
         const cudaError_t failed = Wait::begin(wait);
         return failed == cudaSuccess || answer_with(failed);
     }
@@ -270,7 +284,7 @@ private:
 
 }  // namespace COROSCOPE_ABI
 
-/// The end of a range, when a stream comes to here.
+/// Ends a range when a stream reaches this point.
 class stream_end final : public device_wait {
 public:
     stream_end(awaited_work&& work, range_end end) noexcept
@@ -297,7 +311,7 @@ inline cudaError_t end_on_stream(coroscope::detail::range_state* state,
     }
     if (const cudaError_t failed = work.prepare(); failed != cudaSuccess) return failed;
     device_wait_ptr told(new (std::nothrow) stream_end(std::move(work), std::move(end)));
-    return told ? tell_by_callback(stream, std::move(told)) : cudaErrorMemoryAllocation;
+    return told ? detail::tell_by_callback(stream, std::move(told)) : cudaErrorMemoryAllocation;
 }
 
 }  // namespace cuda::detail
@@ -305,7 +319,8 @@ inline cudaError_t end_on_stream(coroscope::detail::range_state* state,
 namespace cuda {
 inline namespace COROSCOPE_ABI {
 
-/// Goes on on the executor; see above. Awaits what the stream was asked for up to the co_await.
+/// The coroutine goes on in the executor; see above. Waits for the work that the stream was asked
+/// to do before the co_await.
 template <detail::awaitable Work, class Executor>
 auto completion(Work work, Executor&& executor,
                 std::source_location where = std::source_location::current()) noexcept {
@@ -313,13 +328,13 @@ auto completion(Work work, Executor&& executor,
         detail::awaited_work(work), static_cast<Executor&&>(executor), where);
 }
 
-/// Goes on on the waking thread.
+/// The coroutine goes on in the waking thread.
 template <detail::awaitable Work>
 auto completion(Work work, std::source_location where = std::source_location::current()) noexcept {
-    return completion(work, detail::on_waking_thread{}, where);
+    return cuda::completion(work, detail::on_waking_thread{}, where);
 }
 
-/// The executor's threads look, by jobs that post themselves again.
+/// The executor's threads check the work, through jobs that post themselves again.
 template <detail::awaitable Work, class Executor>
 auto polling(Work work, Executor&& executor,
              std::source_location where = std::source_location::current()) noexcept {
@@ -330,18 +345,22 @@ auto polling(Work work, Executor&& executor,
 }  // namespace COROSCOPE_ABI
 }  // namespace cuda
 
-/// Ends `ends` when the stream has done what it was asked for until here, or has failed: what
-/// call_end_callbacks_on_future does for a future. The end callbacks run on the stream's callback, where CUDA must not
-/// be called, or, where it failed, on the waking thread; here and now where the stream is idle. Gives CUDA's error
-/// where the stream cannot tell: the range has ended then. The stream must live until it comes to here or fails. A
-/// range that is attached already is refused as there, with cudaErrorInvalidValue, and its first attachment stays. In
-/// a session that records devices, what the range asked the stream for until here gives it start, end, time and queue
-/// on the device (`coroscope ranges`).
+/// Ends `ends` when the stream has done the work that it was asked to do until here, or has failed.
+/// This is call_end_callbacks_on_future for a stream.
+///
+/// The end callbacks run in the stream's callback and must not call CUDA. If the stream failed,
+/// they run in the waking thread; if the stream is idle, they run inside this call. The stream must
+/// live until it reaches this point or fails.
+///
+/// Returns CUDA's error if the stream cannot report its progress; the range has ended then. A range
+/// that is attached already is refused with cudaErrorInvalidValue, and its first attachment stays.
+/// In a session that records devices, the range's requests to the stream until here give it start,
+/// end, time and queue on the device (`coroscope ranges`).
 inline cudaError_t call_end_callbacks_on_stream(const range& ends, cudaStream_t stream) noexcept {
     return cuda::detail::end_on_stream(ends.coroscope_state().get(), stream);
 }
 
-/// The same for a range that the caller keeps: see call_end_callbacks_on_future.
+/// As above, for a range that the caller keeps: see call_end_callbacks_on_future.
 inline cudaError_t call_end_callbacks_on_stream(record_function& ends,
                                                 cudaStream_t stream) noexcept {
     return cuda::detail::end_on_stream(ends.coroscope_state(), stream);

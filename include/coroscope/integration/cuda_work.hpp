@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What cuda_completion.hpp awaits: a stream or an event, how it is looked at, and how it tells. Not for programs.
+// The awaited work of cuda_completion.hpp: a stream or an event, the look at it, and its
+// notification. Programs should not use this header.
 
 #include <cuda_runtime_api.h>
 
@@ -19,14 +20,15 @@ using coroscope::detail::device_wait_ptr;
 using coroscope::detail::device_waiter;
 using coroscope::detail::noted_event_wait;
 
-/// Does the program's default stream belong to each thread?
+/// Whether each thread of the program has a default stream of its own.
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
 inline constexpr bool default_stream_is_per_thread = true;
 #else
 inline constexpr bool default_stream_is_per_thread = false;
 #endif
 
-/// Tells the session what a suspension of `task` waits for, which begins now on this thread.
+/// Records the stream or event that a suspension of `task` waits for. The suspension must begin
+/// now, on this thread.
 inline noted_event_wait note_wait(cudaStream_t stream, std::uint64_t task) noexcept {
     coroscope::detail::note_stream_wait(stream, task, default_stream_is_per_thread);
     return {};
@@ -35,7 +37,8 @@ inline noted_event_wait note_wait(cudaEvent_t event, std::uint64_t task) noexcep
     return coroscope::detail::note_event_wait(event, task);
 }
 
-/// What is awaited. An event of its own stands for a default stream, whose handle means another stream elsewhere.
+/// The awaited work. A default stream's handle means another stream on another thread, so an event
+/// of our own replaces it.
 class awaited_work {
 public:
     explicit awaited_work(cudaStream_t stream) noexcept : stream_(stream) {}
@@ -59,7 +62,8 @@ public:
     cudaStream_t stream() const noexcept { return stream_; }
     bool is_stream() const noexcept { return is_stream_; }
 
-    /// `pending`, or what CUDA answers. That it is not ready is no error of the thread's, and is not left behind.
+    /// Returns `pending` or CUDA's answer. cudaErrorNotReady is not an error of the thread, so it
+    /// is removed from the thread's last error.
     int look() const noexcept {
         const cudaError_t answer =
             event_ != nullptr ? cudaEventQuery(event_) : cudaStreamQuery(stream_);
@@ -68,22 +72,23 @@ public:
         return device_wait::pending;
     }
 
-    /// Tells the session what a suspension of `task` waits for, which begins now on this thread.
+    /// As the function above, for this work.
     void note_wait(std::uint64_t task) noexcept {
         noted_ = is_stream_ ? detail::note_wait(stream_, task) : detail::note_wait(event_, task);
     }
 
-    /// Where it has been noted: asks again.
+    /// Checks the noted event for a later recording, then looks.
     int look_again() noexcept {
         coroscope::detail::look_at_event(noted_, event_);
         return look();
     }
-    /// Its answer has come. In the context of the task that waits.
+    /// The answer has arrived. Must be called in the context of the waiting task.
     void note_told(std::uint64_t task) const noexcept {
         coroscope::detail::note_event_told(noted_, task);
     }
 
-    /// The same on the waking thread: on the awaiting thread's device, and in the way of nobody's graph.
+    /// As look_again(), on the waking thread: on the device of the awaiting thread, and without an
+    /// effect on the capture of a graph.
     int look_from_elsewhere() noexcept {
         cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
         static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
@@ -91,7 +96,7 @@ public:
         return look_again();
     }
 
-    /// On the awaiting thread; other threads can look from here on.
+    /// Must be called on the awaiting thread. From then on other threads can look.
     cudaError_t prepare() noexcept {
         if (const cudaError_t failed = cudaGetDevice(&device_); failed != cudaSuccess)
             return failed;
@@ -115,7 +120,8 @@ private:
     bool owns_event_ = false;
 };
 
-/// Has the stream tell `told` when it comes to here; the waking thread looks in case that it never does.
+/// Lets the stream's callback notify `told` when the stream reaches this point. The waking thread
+/// also looks, in case the callback never comes.
 inline cudaError_t tell_by_callback(cudaStream_t stream, device_wait_ptr told) noexcept {
     if (!coroscope::detail::start_waking_thread()) return cudaErrorOperatingSystem;
     const auto callback = [](void* expected) noexcept {
@@ -128,14 +134,14 @@ inline cudaError_t tell_by_callback(cudaStream_t stream, device_wait_ptr told) n
     if (failed != cudaSuccess)
         told->callback_done();
     else
-        watch(std::move(told), coroscope::detail::look_again::seldom);
+        coroscope::detail::watch(std::move(told), coroscope::detail::look_again::seldom);
     return failed;
 }
 
-/// Has the waking thread look.
+/// Lets the waking thread look.
 inline cudaError_t tell_by_looking(device_wait_ptr told) noexcept {
     if (!coroscope::detail::start_waking_thread()) return cudaErrorOperatingSystem;
-    watch(std::move(told), coroscope::detail::look_again::often);
+    coroscope::detail::watch(std::move(told), coroscope::detail::look_again::often);
     return cudaSuccess;
 }
 

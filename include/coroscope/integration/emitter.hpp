@@ -1,53 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// emitter: what emit_nvtx and emit_itt have in common. While it is on, each scope that begins is shown
-// to a vendor's tool as it happens, by an observer; nothing is recorded.
+// emitter: the common part of emit_nvtx and emit_itt. While an emitter is on, an observer shows
+// each scope that begins to a vendor's tool as it happens; nothing is recorded.
 //
-//   coroscope::emit_nvtx emit;          // this thread and the work that it starts, to the end of the block
+//   coroscope::emit_nvtx emit;  // this thread and its work, until the end of the block
 //
-// It takes the place of a session: of both, one is on at a time ("Profiler is already enabled on this thread.").
-// Nothing throws: where it is not on, message() says why. Used by one thread; stopped on the thread or in the task
-// that started it.
+// An emitter that takes a session's place excludes sessions: on one thread only one of the two may
+// be on ("Profiler is already enabled on this thread."). Nothing throws: if the emitter is not on,
+// message() has the reason. Only one thread may use it. It must be stopped on the thread or in the
+// task that started it.
 
 #include <coroscope/detail/export.hpp>
 #include <coroscope/observer.hpp>
 
 namespace coroscope {
 
+/// Options of an emitter.
 struct emit_options {
-    bool enabled = true;  ///< false: it does nothing
-    bool record_shapes =
-        false;                 ///< show inputs: their sizes and the operations that they come from
-    bool all_threads = false;  ///< of the whole process, not of this thread and what it starts
-    bool tasks = false;        ///< NVTX: show tasks that are spawned, too
+    bool enabled = true;  ///< false: the emitter does nothing
+    /// Show inputs: their sizes, and the operations that produced them.
+    bool record_shapes = false;
+    bool all_threads = false;  ///< for the whole process, not only this thread and its work
+    bool tasks = false;        ///< NVTX: also show spawned tasks
 };
 
 namespace detail {
 
-/// What is different between emitters.
+/// The differences between emitters.
 struct emitter_kind {
-    observer (*make)(const emit_options& options);  ///< null: Coroscope was built without it
+    /// returns null if Coroscope was built without it
+    observer (*make)(const emit_options& options);
     const char* absent;
     const char* entered_twice;
     bool takes_place_of_session;
-    /// What else is to be done; may be null.
+    /// Further work at a switch; may be null.
     void (*switched)(bool on, const emit_options& options, observer_handle handle) noexcept;
 };
 
 }  // namespace detail
 
+/// The base of the emitters; see above.
 class emitter {
 public:
     emitter(const emitter&) = delete;
     emitter& operator=(const emitter&) = delete;
 
-    /// Starts again what was stopped. Refused where it is on.
+    /// Starts the emitter, also after stop(). Refused if it is on.
     COROSCOPE_API void start() noexcept;
-    /// Scopes that are shown already have their end.
+    /// Stops the emitter. Scopes that are shown already still get their end.
     COROSCOPE_API void stop() noexcept;
     bool active() const noexcept { return handle_ != 0; }
-    /// Why the last start was refused; a literal, else empty.
+    /// The reason why the last start was refused: a literal; else empty.
     const char* message() const noexcept { return message_; }
 
 protected:

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// emit_itt: shows scopes to a collector that understands ITT (VTune), which INTEL_LIBITTNOTIFY64 names, in the domain
-// "coroscope" and by their names alone.
+// emit_itt: shows scopes, by their names alone, to a collector that supports ITT (VTune).
+// INTEL_LIBITTNOTIFY64 must name the collector. The domain is "coroscope".
 //
 //   coroscope::emit_itt emit;
 //
-// A scope on the stack is a task of its thread. What may end on another thread (a range, a scope in a coroutine's frame)
-// is an overlapped task.
+// A scope on the stack is a task of its thread. A scope that may end on another thread (a range, a
+// scope in a coroutine's frame) is an overlapped task.
 //
-// Coroscope needs ITT's header and library when it is built, and message() says where it had none. Programs need
-// nothing.
+// Coroscope needs ITT's header and library at its own build; if it had none, message() says so.
+// Programs need neither.
 
 #include <coroscope/integration/emitter.hpp>
 

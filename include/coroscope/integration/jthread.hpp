@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// jthread: a std::jthread whose function is a task, child of the task that starts it, under its session
-// and attributes. The time until the thread runs is queued time, and whatever the thread does belongs
-// to it: unlike with propagate(), where a scope on another thread counts as the starting task's own.
+// jthread: a std::jthread whose function is a task. The task is a child of the task that starts the
+// thread, and has its session and attributes. The time until the thread runs is queued time, and
+// all work of the thread belongs to the new task. With propagate(), in contrast, a scope on another
+// thread belongs to the starting task.
 //
 //   coroscope::jthread worker([](std::stop_token stop) { COROSCOPE_FUNCTION(); … });
 //
-// The place where it is constructed is its spawn site, where the function is passed without arguments.
+// The spawn site is the place of the construction if the function is passed without arguments; else
+// it is unknown.
 
 #include <source_location>
 #include <thread>
@@ -21,13 +23,13 @@
 namespace coroscope {
 namespace detail {
 
-/// What the thread calls, with the arguments that std::jthread hands on.
+/// The function object of the thread, called with the arguments that std::jthread passes.
 template <class Function>
 class thread_body {
 public:
     template <class Source>
     thread_body(Source&& function, const void* location)
-        : function_(static_cast<Source&&>(function)), ticket_(post_thread(location)) {}
+        : function_(static_cast<Source&&>(function)), ticket_(detail::post_thread(location)) {}
 
     template <class... Arguments>
         requires std::is_invocable_v<Function, Arguments...>
@@ -48,6 +50,7 @@ inline namespace COROSCOPE_ABI {
 
 #if COROSCOPE_ENABLED
 
+/// A std::jthread that is a task; see above. Errors are those of std::jthread.
 class jthread : public std::jthread {
 public:
     jthread() noexcept = default;

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A finished trace as bytes: what a session hands over and what the analysis loads. It owns its
-// memory; the layout is that of trace/format.hpp, the same in memory and in a file.
-// Not thread-safe; movable, not copyable. All of it is here: who only records links no library that reads.
+// A finished trace as bytes: a session returns it, and the analysis loads it. It owns its memory.
+// Its layout is that of trace/format.hpp, the same in memory and in a file.
+//
+// Not thread-safe. Movable, not copyable. All functions are inline, so a program that only records
+// links no reader.
 
 #include <cstddef>
 
 namespace coroscope::trace {
 
+/// A trace in memory; see above.
 class buffer {
 public:
     buffer() noexcept = default;
 
-    /// Takes over `size` bytes at `data`, which were allocated with std::malloc.
+    /// Takes over `size` bytes at `data`, which must have been allocated with std::malloc.
     static buffer adopt(void* data, std::size_t size) noexcept {
         buffer taken;
         taken.data_ = static_cast<unsigned char*>(data);
@@ -21,7 +24,7 @@ public:
         return taken;
     }
 
-    /// A copy of `size` bytes; empty where there is no memory for it.
+    /// Returns a copy of `size` bytes; empty if memory is short.
     static buffer copy(const void* data, std::size_t size) noexcept {
         void* const memory = size == 0 ? nullptr : __builtin_malloc(size);
         if (memory == nullptr) return {};
@@ -47,7 +50,7 @@ public:
     buffer& operator=(const buffer&) = delete;
     ~buffer() { reset(); }
 
-    /// The bytes; null when empty.
+    /// The bytes; null if the buffer is empty.
     const unsigned char* data() const noexcept { return data_; }
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }

@@ -3,38 +3,54 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 
-#include "../events/attribute_values.hpp"
+#include "../model/attribute_values.hpp"
 #include "device_times.hpp"
+#include "nested_rows.hpp"
+#include "row_durations.hpp"
+#include "scope_states.hpp"
+#include "thread_shares.hpp"
 
 namespace coroscope::analysis {
 namespace {
 
-void add(function_event_avg& sum, const event& added, const trace& loaded) {
+/// Adds everything about an event except its running time.
+void add_call(function_event_avg& sum, const event& added, const trace& loaded, bool nested) {
     const std::int64_t wall_ns = added.end_ns - added.start_ns;
     sum.min_wall_ns = sum.count == 0 ? wall_ns : std::min(sum.min_wall_ns, wall_ns);
     sum.max_wall_ns = std::max(sum.max_wall_ns, wall_ns);
-    add_to(sum.wall_ns, wall_ns);
     ++sum.count;
-    add_to(sum.self_cpu_time_total_ns, added.self_running_ns);
     if ((added.flags & event_in_frame) != 0) ++sum.in_frame_count;
     if ((added.flags & event_suspension_unknown) != 0) ++sum.unknown_count;
-    if (added.detail == none) [[likely]] {
-        add_to(sum.cpu_time_total_ns, wall_ns);
+    if (nested) return;
+    add_to(sum.wall_ns, wall_ns);
+    if (added.detail == none) [[likely]]
         return;
-    }
     const time_split& time = loaded.details[added.detail].time;
-    add_to(sum.cpu_time_total_ns, time.running_ns);
     add_to(sum.suspended_ns, time.suspended_ns);
     add_to(sum.queued_ns, time.queued_ns);
     add_to(sum.waiting_ns, time.waiting_ns);
 }
 
-void add(function_event_avg& sum, const device_times& devices, std::size_t added) {
-    add_to(sum.device_time_total_ns, devices.total_ns(added));
+/// Adds an event's times. A nested event adds only its self time, because its other times are part
+/// of those of the event around it.
+void add(function_event_avg& sum, const event& added, const trace& loaded, bool nested = false) {
+    add_call(sum, added, loaded, nested);
+    add_to(sum.self_cpu_time_total_ns, added.self_running_ns);
+    if (nested) return;
+    const std::int64_t running_ns = added.detail == none
+                                        ? added.end_ns - added.start_ns
+                                        : loaded.details[added.detail].time.running_ns;
+    add_to(sum.cpu_time_total_ns, running_ns);
+}
+
+void add(function_event_avg& sum, const device_times& devices, std::size_t added,
+         bool nested = false) {
+    if (!nested) add_to(sum.device_time_total_ns, devices.total_ns(added));
     add_to(sum.self_device_time_total_ns, devices.own_ns(added));
 }
 
@@ -55,8 +71,9 @@ struct row_key_hash {
     }
 };
 
-// Events of one site nearly always make one row, so the row is looked up once per site and name; with
-// attributes, each time that the site's events have another.
+// Finds the row of each event. Events of one site nearly always share one row, so the last row of
+// each site is kept. A lookup is needed only if a site's event has another name, attribute, task or
+// thread than the one before it.
 class row_table {
 public:
     row_table(const trace& loaded, average_key key, std::string_view attribute)
@@ -67,21 +84,37 @@ public:
           values_(loaded, attribute),
           rows_of_sites_(sites_ + 1) {}
 
-    /// Adds the event to its row, and gives that.
-    function_event_avg& take(const event& added) {
+    /// Returns the index of the event's row.
+    std::size_t find(const event& added) {
+        return find(added, group_ == nullptr ? none : added.*group_);
+    }
+
+    /// Returns the index of the row for the part of the event that belongs to `group`.
+    std::size_t find(const event& added, std::uint32_t group) {
         const std::size_t site = std::min<std::size_t>(added.site, sites_);
-        const std::uint32_t group = group_ == nullptr ? none : added.*group_;
         site_row& found = rows_of_sites_[site];
         if (found.name != added.name || found.group != group) [[unlikely]]
             found = find_row(site, group, added);
-        add(rows_[found.row], added, loaded_);
-        return rows_[found.row];
+        return found.row;
     }
+
+    function_event_avg& operator[](std::size_t row) { return rows_[row]; }
 
     std::vector<function_event_avg> rows() { return std::move(rows_); }
 
+    /// Returns the key of a row, which must outlive it.
+    [[nodiscard]] row_key key_of(const function_event_avg& row) const {
+        row_key key{row.name, row.category, {}, 0, row.group};
+        if (key_ == average_key::source_line && row.site < sites_) {
+            key.file = loaded_.sites[row.site].file;
+            key.line = loaded_.sites[row.site].line;
+        }
+        return key;
+    }
+
 private:
-    // The row of a site's events that have this name, and these attributes, task or thread.
+    // The last row of a site: the row of its events that have this name, and this attribute, task
+    // or thread.
     struct site_row {
         std::size_t row = 0;
         std::uint32_t name = none;
@@ -90,7 +123,8 @@ private:
 
     using event_index = std::uint32_t event::*;
 
-    // By which of its indices an event is told from others of its name; null: by none.
+    // Returns the member that separates events of one name into rows, or null if only the name
+    // does.
     static event_index group_by(average_key key) {
         switch (key) {
             case average_key::attribute: return &event::attribute;
@@ -129,7 +163,7 @@ private:
     average_key key_;
     event_index group_;
     std::size_t sites_;
-    events::attribute_values values_;
+    attribute_values values_;
     std::vector<function_event_avg> rows_;
     std::unordered_map<row_key, std::size_t, row_key_hash> known_;
     std::vector<site_row> rows_of_sites_;  // the last entry is for events without a site
@@ -137,19 +171,130 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// Adds the states of an event's running time to its row, and takes them from the self time of the
+/// row of its parent.
+class state_sums {
+public:
+    explicit state_sums(const trace& loaded) : loaded_(loaded), states_(loaded) {}
+
+    [[nodiscard]] bool any() const { return loaded_.states.any(); }
+
+    /// `row_above` is the row of the parent, or null. Only the part on `thread` counts, or all of
+    /// it if `thread` is none.
+    void add(function_event_avg& row, function_event_avg* row_above, const event& added,
+             bool nested, std::uint32_t thread = none) {
+        const state_times own = states_.own(added, thread);
+        row.self_states.add(own);
+        if (row_above != nullptr && !has_no_self_time(loaded_.events[added.parent]))
+            row_above->self_states.subtract(own);
+        if (!nested) row.states.add(states_.running(added, thread));
+    }
+
+    void settle(std::vector<function_event_avg>& rows) const {
+        if (!any()) return;
+        for (function_event_avg& row : rows) {
+            row.states = settled(row.states, row.cpu_time_total_ns);
+            row.self_states = settled(row.self_states, row.self_cpu_time_total_ns);
+        }
+    }
+
+private:
+    const trace& loaded_;
+    scope_states states_;
+};
+
+void add_states(state_sums& states, row_table& table, std::span<const thread_share> shares,
+                const event& added, bool nested, const trace& loaded) {
+    const bool has_parent = added.parent < loaded.events.size();
+    for (const thread_share& share : shares) {
+        const std::size_t above =
+            has_parent ? table.find(loaded.events[added.parent], share.thread) : 0;
+        const std::size_t row = table.find(added, share.thread);
+        states.add(table[row], has_parent ? &table[above] : nullptr, added, nested, share.thread);
+    }
+}
+
+/// A scope is counted on the thread on which it began. Its running time is divided among the
+/// threads on which its task ran.
+std::vector<function_event_avg> averages_by_thread(const trace& loaded) {
+    row_table names(loaded, average_key::name, {});
+    row_table table(loaded, average_key::thread, {});
+    thread_shares shares(loaded);
+    const device_times devices(loaded);
+    state_sums states(loaded);
+    nested_rows nesting(loaded.events.size());
+    for (std::uint32_t at = 0; at < loaded.events.size(); ++at) {
+        const event& each = loaded.events[at];
+        const std::size_t name = names.find(each);
+        const bool nested = nesting.take(at, each.parent, static_cast<std::uint32_t>(name));
+        const std::size_t begun = table.find(each);
+        add_call(table[begun], each, loaded, nested);
+        if (devices.any()) add(table[begun], devices, at, nested);
+        for (const thread_share& share : shares.of(at)) {
+            function_event_avg& row = table[table.find(each, share.thread)];
+            add_to(row.self_cpu_time_total_ns, share.self_ns);
+            if (!nested) add_to(row.cpu_time_total_ns, share.running_ns);
+        }
+        if (states.any()) add_states(states, table, shares.of(at), each, nested, loaded);
+    }
+    std::vector<function_event_avg> rows = table.rows();
+    states.settle(rows);
+    return rows;
+}
+
+}  // namespace
+
 std::vector<function_event_avg> key_averages(const trace& loaded, average_key key,
                                              std::string_view attribute) {
+    if (key == average_key::thread) return averages_by_thread(loaded);
     row_table table(loaded, key, attribute);
     const device_times devices(loaded);
     const bool any_devices = devices.any();
+    state_sums states(loaded);
+    const bool any_states = states.any();
+    nested_rows nesting(loaded.events.size());
     std::size_t at = 0;
     for (const event& each : loaded.events) {
-        function_event_avg& row = table.take(each);
+        const std::size_t row = table.find(each);
+        const bool nested = nesting.take(at, each.parent, static_cast<std::uint32_t>(row));
+        add(table[row], each, loaded, nested);
         if (any_devices) [[unlikely]]
-            add(row, devices, at);
+            add(table[row], devices, at, nested);
+        if (any_states) {
+            const std::uint32_t above = nesting.row_of(each.parent);
+            states.add(table[row], above == none ? nullptr : &table[above], each, nested);
+        }
         ++at;
     }
-    return table.rows();
+    std::vector<function_event_avg> rows = table.rows();
+    states.settle(rows);
+    return rows;
+}
+
+void add_percentiles(std::vector<function_event_avg>& rows, const trace& loaded, average_key key,
+                     std::string_view attribute) {
+    const auto is_whole = [](const event& each) {
+        return (each.flags & (event_clipped | event_open)) == 0;
+    };
+    row_table table(loaded, key, attribute);
+    row_durations durations;
+    for (const event& each : loaded.events) {
+        const std::size_t row = table.find(each);
+        if (is_whole(each)) durations.count(row);
+    }
+    durations.end_count();
+    for (const event& each : loaded.events)
+        if (is_whole(each)) durations.add(table.find(each), each.end_ns - each.start_ns);
+    std::unordered_map<row_key, std::size_t, row_key_hash> places;
+    for (std::size_t at = 0; at < rows.size(); ++at) places[table.key_of(rows[at])] = at;
+    const std::vector<function_event_avg> found = table.rows();
+    for (std::size_t at = 0; at < found.size(); ++at)
+        if (const auto place = places.find(table.key_of(found[at])); place != places.end())
+            rows[place->second].wall_percentiles = durations.of(at);
+    for (function_event_avg& row : rows)
+        if (!row.wall_percentiles) row.wall_percentiles.emplace();
 }
 
 function_event_avg total_average(const trace& loaded) {

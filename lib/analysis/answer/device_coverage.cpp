@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How much of a stretch of time devices explain.
+// The part of a stretch of time that the work of devices explains.
 
 #include <coroscope/analysis/device_statistics.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
-#include "../events/saturated.hpp"
+#include "../model/bounded.hpp"
 #include "device_parts.hpp"
 
 namespace coroscope::analysis {
 
-/// Stretches of time, of which each moment counts once.
+/// A union of stretches of time: a moment that several of them contain counts once.
 class device_coverage::stretches {
 public:
     explicit stretches(const stretch& within) : within_(within) {}
@@ -40,7 +40,7 @@ private:
 };
 
 device_coverage::device_coverage(const trace& loaded) : loaded_(loaded) {
-    // A model that was made by hand may name what it does not have: then nothing is covered.
+    // A model that was not made by load() may have indices out of range. Then nothing is covered.
     const std::size_t known = loaded.device_activities.size();
     if (std::any_of(loaded.stream_order.begin(), loaded.stream_order.end(),
                     [known](std::uint32_t at) { return at >= known; }))
@@ -53,9 +53,9 @@ device_coverage::device_coverage(const trace& loaded) : loaded_(loaded) {
         sum.first = static_cast<std::uint32_t>(at);
         sum.latest_end_ns = here.start_ns;
         if (goes_on(at)) sum = sums_[at - 1];
-        events::add_to(sum.queued_ns, queue.end_ns - queue.start_ns);
+        add_to(sum.queued_ns, queue.end_ns - queue.start_ns);
         const std::int64_t from_ns = std::max(here.start_ns, sum.latest_end_ns);
-        events::add_to(sum.busy_ns, std::max<std::int64_t>(0, here.end_ns - from_ns));
+        add_to(sum.busy_ns, std::max<std::int64_t>(0, here.end_ns - from_ns));
         sum.latest_end_ns = std::max(sum.latest_end_ns, here.end_ns);
         sum.kernels_with_queue += here.queued_ns ? 1 : 0;
     }
@@ -65,19 +65,20 @@ const device_activity& device_coverage::activity(std::size_t position) const {
     return loaded_.device_activities[loaded_.stream_order[position]];
 }
 
-/// Whether what stands before is of the same stream.
+/// Returns whether the activity before this position is on the same stream.
 bool device_coverage::goes_on(std::size_t position) const {
     return position != 0 && activity(position - 1).context == activity(position).context &&
            activity(position - 1).stream == activity(position).stream;
 }
 
-/// Where it is not known that it was queued, it was not.
+/// The time at which the activity entered its queue. If it is unknown, the activity counts as not
+/// queued.
 std::int64_t device_coverage::queue_began(std::size_t position) const {
     const device_activity& here = activity(position);
     return here.queued_ns.value_or(here.start_ns);
 }
 
-/// While its stream had nothing else to run.
+/// The time that the activity was queued while its stream ran nothing else.
 device_coverage::stretch device_coverage::queued(std::size_t position) const {
     const std::int64_t idle_from_ns = goes_on(position) ? sums_[position - 1].latest_end_ns : 0;
     const std::int64_t start_ns = activity(position).start_ns;
@@ -88,13 +89,14 @@ bool device_coverage::knows(const index_range& positions) const {
     return !positions.empty() && positions.back() < sums_.size();
 }
 
-/// Up to `time_ns`, of what stands there and what the stream did before.
+/// The time covered up to `time_ns` by the activities at these positions and by the stream's work
+/// before them.
 device_coverage::until device_coverage::until_moment(const index_range& positions,
                                                      std::int64_t time_ns) const {
     const std::size_t last = positions.back();
     std::size_t first = sums_[last].first, end = last + 1;
     const std::size_t stream = first;
-    while (first < end) {  // the first that began behind that moment
+    while (first < end) {  // finds the first activity that began after `time_ns`
         const std::size_t middle = (first + end) / 2;
         if (activity(middle).start_ns <= time_ns)
             first = middle + 1;
@@ -115,7 +117,8 @@ device_coverage::until device_coverage::until_moment(const index_range& position
     return found;
 }
 
-/// Of several streams the one that is the busiest tells.
+/// Adds what one stream explains. If an await waited for several streams, the share keeps the
+/// largest part.
 void device_coverage::add(device_share& share, const index_range& positions,
                           const stretch& within) const {
     ++share.waits;
@@ -134,7 +137,8 @@ void device_coverage::add(device_share& share, const index_range& positions,
     share.queued_ns = last.kernels_with_queue != 0 ? optional_ns(queued_ns) : std::nullopt;
 }
 
-/// What several streams did counts once, where it was at the same time.
+/// Computes the share of all streams of an await together: work that ran on several streams at one
+/// time counts once.
 void device_coverage::unite(device_share& share, std::uint32_t await, const stretch& within) const {
     std::size_t all = 0;
     for (const std::uint32_t wait : find_device_waits(loaded_, await))
@@ -190,11 +194,11 @@ device_share device_coverage::of_range(std::uint32_t range) const {
         const std::size_t position = loaded_.range_work[at];
         const device_activity& ran = activity(position);
         const std::int64_t from_ns = std::max(ran.start_ns, share.end_ns.value_or(ran.start_ns));
-        events::add_to(share.covered_ns, std::max<std::int64_t>(0, ran.end_ns - from_ns));
+        add_to(share.covered_ns, std::max<std::int64_t>(0, ran.end_ns - from_ns));
         share.start_ns = std::min(share.start_ns.value_or(ran.start_ns), ran.start_ns);
         share.end_ns = std::max(share.end_ns.value_or(ran.end_ns), ran.end_ns);
         const stretch queue = queued(position);
-        events::add_to(queued_ns, queue.end_ns - queue.start_ns);
+        add_to(queued_ns, queue.end_ns - queue.start_ns);
         knows_queue = knows_queue || ran.queued_ns.has_value();
     }
     if (knows_queue) share.queued_ns = queued_ns;

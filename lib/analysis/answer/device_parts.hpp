@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the figures of devices are made of: until when an await waits for them, and what a range asked for.
+// The parts of the figures of devices: the moment until which an await waits for them, and the work
+// that a range requested.
 
 #include <cstdint>
 
 #include <coroscope/analysis/await_statistics.hpp>
 #include <coroscope/analysis/model.hpp>
 
-namespace coroscope::analysis {
+namespace coroscope::analysis::inline answers {
 
-/// When what an await waited for had to be done: its wake, else its resume.
+/// The moment by which the work that an await waited for was done: its wake, else its resume.
 inline std::int64_t end_of_wait(const trace& loaded, const await_info& await) {
     const time_split time = split_of(loaded, await);
     return await.suspend_ns + time.suspended_ns + time.waiting_ns;
 }
 
-/// Calls `use` with the index of each activity that a range asked for. A model that was made by hand may name what it
-/// does not have: that is left out.
+/// Calls `use` with the index of each activity that a range requested. Skips indices out of range,
+/// which a model that was made by hand may have.
 template <class Use>
 void for_each_activity(const trace& loaded, const device_range& range, const Use& use) {
     for (const std::uint32_t at : range.work) {
@@ -28,4 +29,4 @@ void for_each_activity(const trace& loaded, const device_range& range, const Use
     }
 }
 
-}  // namespace coroscope::analysis
+}  // namespace coroscope::analysis::inline answers

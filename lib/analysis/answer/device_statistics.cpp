@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "../events/saturated.hpp"
+#include "../model/bounded.hpp"
 #include "device_parts.hpp"
 
 namespace coroscope::analysis {
@@ -24,7 +24,7 @@ void add(device_work& sum, const trace& loaded, std::uint32_t index) {
                         : added.what == what_kind::copy ? sum.copies
                                                         : sum.sets;
     ++part.count;
-    events::add_to(part.total_ns, length_ns);
+    add_to(part.total_ns, length_ns);
     if (added.what != what_kind::kernel) return;
     if (sum.longest != none) {
         const device_activity& longest = loaded.device_activities[sum.longest];
@@ -33,7 +33,7 @@ void add(device_work& sum, const trace& loaded, std::uint32_t index) {
     sum.longest = index;
 }
 
-/// A stretch of a stream, in which each position is settled once.
+/// The positions of a stream that have not been settled yet. Each position can be settled once.
 class unsettled_stretch {
 public:
     unsettled_stretch(std::uint32_t first, std::uint32_t last)
@@ -41,7 +41,7 @@ public:
         std::iota(next_.begin(), next_.end(), std::uint32_t{0});
     }
 
-    /// The first one from there on that is not; behind the last where all are.
+    /// Returns the first unsettled position from `position` on, or the position after the last one.
     std::uint32_t from(std::uint32_t position) {
         std::uint32_t at = position - first_;
         while (next_[at] != at) at = next_[at] = next_[next_[at]];
@@ -51,16 +51,18 @@ public:
 
 private:
     std::uint32_t first_;
-    std::vector<std::uint32_t> next_;  ///< its own place: not settled
+    std::vector<std::uint32_t> next_;  ///< its own index if not settled
 };
 
-/// Adds up what the waits for one stream covered, each activity once.
+/// Adds up the activities that waits for one stream covered. An activity that several waits covered
+/// counts once.
 class stream_sum {
 public:
     stream_sum(device_work& sum, const trace& loaded, std::span<const std::uint32_t> waits)
         : sum_(sum), loaded_(loaded), stretch_(first_of(waits), last_of(waits)) {}
 
-    /// None began its suspension before the one that was given last: what had ended then is settled.
+    /// Waits must come in the order of their suspensions' starts, because activities that ended
+    /// before a suspension are settled.
     void add_wait(const device_wait& wait) {
         const await_info& await = loaded_.awaits[wait.await];
         const std::int64_t until_ns = end_of_wait(loaded_, await);
@@ -92,7 +94,7 @@ private:
     unsettled_stretch stretch_;
 };
 
-/// By stream, and there by when the suspension began.
+/// Sorts waits by stream, then by the start of their suspension.
 void order_waits(std::vector<std::uint32_t>& waits, const trace& loaded) {
     const auto place = [&loaded](std::uint32_t of) {
         const device_wait& wait = loaded.device_waits[of];
@@ -170,7 +172,7 @@ std::vector<std::int64_t> device_time_of_tasks(const trace& loaded) {
     for (const device_activity& each : loaded.device_activities) {
         if (!is_device_work(each.what)) continue;
         if (times.empty()) times.resize(loaded.tasks.size());
-        if (each.task < times.size()) events::add_to(times[each.task], each.end_ns - each.start_ns);
+        if (each.task < times.size()) add_to(times[each.task], each.end_ns - each.start_ns);
     }
     return times;
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What each scope of a native trace did on devices, by torch's rule: its own is what it launched, its total
-// has what the scopes in it did, too. A range that ended with a stream has a total of what it asked that stream for.
+// The device time of each scope of a native trace, by torch's rule: its own time is that of the
+// work that it launched, its total includes the scopes in it. A range that ended with a stream has
+// a total of the work that it requested from that stream.
 
 #include <cstdint>
 #include <vector>
 
 #include <coroscope/analysis/model.hpp>
 
-namespace coroscope::analysis {
+namespace coroscope::analysis::inline answers {
 
 class device_times {
 public:
-    /// Costs nothing where the trace has no devices.
+    /// Costs nothing if the trace has no devices.
     explicit device_times(const trace& loaded);
 
     [[nodiscard]] bool any() const { return !own_ns_.empty(); }
@@ -29,4 +30,4 @@ private:
     std::vector<std::int64_t> total_ns_;
 };
 
-}  // namespace coroscope::analysis
+}  // namespace coroscope::analysis::inline answers

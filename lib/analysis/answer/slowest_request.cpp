@@ -8,170 +8,22 @@
 #include <unordered_map>
 #include <vector>
 
-#include "site_names.hpp"
+#include "../words/await_names.hpp"
+#include "guessed_requests.hpp"
+#include "scope_states.hpp"
 #include <coroscope/analysis/await_statistics.hpp>
-#include <coroscope/trace/format.hpp>
+#include <coroscope/analysis/request_statistics.hpp>
 
 namespace coroscope::analysis {
 namespace {
-
-// A function that lasts longer than this share of the session is a loop that serves requests.
-constexpr std::int64_t loop_share = 10;
-
-bool ended_well(const event& scope) {
-    return (scope.flags & (event_abandoned | event_clipped | event_open | event_suspension_unknown |
-                           event_await)) == 0;
-}
-
-bool ended_well(const task_info& task) {
-    return (task.state == task_state::finished || task.state == task_state::failed) &&
-           !task.older_than_session;
-}
-
-// And so is one that another function repeats in this many times, on average.
-constexpr std::uint64_t loop_repetitions = 8;
-
-struct candidate {
-    std::uint64_t instances = 0;
-    std::int64_t wall_ns = 0;
-    bool awaits = false;
-    std::map<std::uint32_t, std::uint64_t> inside;  // functions that ran in it, by site: how often
-};
-
-bool is_loop(const trace& loaded, const candidate& of) {
-    const auto instances = static_cast<std::int64_t>(of.instances);
-    if (of.wall_ns / std::max<std::int64_t>(1, instances) > loaded.duration_ns / loop_share)
-        return true;
-    return std::any_of(of.inside.begin(), of.inside.end(), [&of](const auto& function) {
-        return function.second >= loop_repetitions * of.instances;
-    });
-}
-
-// Scopes by their parents: of each the first child and its next sibling, or none.
-struct scope_tree {
-    std::vector<std::uint32_t> first_child;
-    std::vector<std::uint32_t> next_sibling;
-};
-
-scope_tree tree_of(const trace& loaded) {
-    const std::size_t count = loaded.events.size();
-    scope_tree tree{std::vector(count, none), std::vector(count, none)};
-    for (std::uint32_t index = 0; index < count; ++index) {
-        const std::uint32_t parent = loaded.events[index].parent;
-        if (parent == none) continue;
-        tree.next_sibling[index] = tree.first_child[parent];
-        tree.first_child[parent] = index;
-    }
-    return tree;
-}
-
-// Calls enter(scope) on the way down to each scope of a root's, and leave(scope) on the way up.
-template <class Enter, class Leave>
-void walk_from(std::uint32_t root, const trace& loaded, const scope_tree& tree, Enter enter,
-               Leave leave) {
-    std::uint32_t at = root;
-    enter(at);
-    while (true) {
-        if (tree.first_child[at] != none) {
-            at = tree.first_child[at];
-            enter(at);
-            continue;
-        }
-        for (; at != root && tree.next_sibling[at] == none; at = loaded.events[at].parent)
-            leave(at);
-        leave(at);
-        if (at == root) return;
-        at = tree.next_sibling[at];
-        enter(at);
-    }
-}
-
-// The functions around the scope at which a walk stands, each with how often it is open.
-class open_functions {
-public:
-    explicit open_functions(std::size_t sites) : times_(sites) {}
-
-    void enter(std::uint32_t site) {
-        if (times_[site]++ == 0) sites_.push_back(site);
-    }
-    // What was entered last leaves first, and so does the site that then is open no more.
-    void leave(std::uint32_t site) {
-        if (--times_[site] == 0) sites_.pop_back();
-    }
-    [[nodiscard]] const std::vector<std::uint32_t>& sites() const noexcept { return sites_; }
-    [[nodiscard]] std::uint64_t times(std::uint32_t site) const { return times_[site]; }
-
-private:
-    std::vector<std::uint64_t> times_;
-    std::vector<std::uint32_t> sites_;
-};
-
-// How often which functions ran in which. Recursion may be as deep as a trace is long: not every scope around a scope
-// is looked at, but every function.
-template <class Eligible>
-void count_inside(const trace& loaded, Eligible eligible, std::vector<candidate>& candidates) {
-    const scope_tree tree = tree_of(loaded);
-    open_functions open(candidates.size());
-    const auto enter = [&](std::uint32_t index) {
-        const event& scope = loaded.events[index];
-        if (!eligible(scope)) return;
-        for (const std::uint32_t outer : open.sites())
-            candidates[outer].inside[scope.site] += open.times(outer);
-        open.enter(scope.site);
-    };
-    const auto leave = [&](std::uint32_t index) {
-        if (eligible(loaded.events[index])) open.leave(loaded.events[index].site);
-    };
-    for (std::uint32_t index = 0; index < loaded.events.size(); ++index)
-        if (loaded.events[index].parent == none) walk_from(index, loaded, tree, enter, leave);
-}
-
-// Marks the functions around awaits. What is around a scope that was met before is marked.
-template <class Eligible>
-void find_awaiting(const trace& loaded, Eligible eligible, std::vector<candidate>& candidates) {
-    std::vector<bool> met(loaded.events.size());
-    for (const await_info& await : loaded.awaits) {
-        for (std::uint32_t scope = await.scope; scope != none && !met[scope];
-             scope = loaded.events[scope].parent) {
-            met[scope] = true;
-            if (eligible(loaded.events[scope])) candidates[loaded.events[scope].site].awaits = true;
-        }
-    }
-}
-
-// The site whose scopes are most like requests, or none.
-std::uint32_t request_site(const trace& loaded) {
-    std::vector<candidate> candidates(loaded.sites.size());
-    const auto eligible = [&loaded](const event& scope) {
-        return scope.site != none && scope.task != none && (scope.flags & event_in_frame) != 0 &&
-               ended_well(scope) &&
-               loaded.sites[scope.site].kind ==
-                   static_cast<std::uint8_t>(coroscope::trace::site_kind::function);
-    };
-    for (const event& scope : loaded.events) {
-        if (!eligible(scope)) continue;
-        ++candidates[scope.site].instances;
-        add_to(candidates[scope.site].wall_ns, scope.end_ns - scope.start_ns);
-    }
-    count_inside(loaded, eligible, candidates);
-    find_awaiting(loaded, eligible, candidates);
-
-    const auto rank = [&](std::uint32_t site) {
-        const candidate& of = candidates[site];
-        return std::tuple(!is_loop(loaded, of), of.inside.size(), of.wall_ns);
-    };
-    std::uint32_t best = none;
-    for (std::uint32_t site = 0; site < candidates.size(); ++site)
-        if (candidates[site].awaits && (best == none || rank(site) > rank(best))) best = site;
-    return best;
-}
 
 class part_collector {
 public:
     explicit part_collector(const trace& loaded) : loaded_(loaded) {}
 
     void add_await(const await_info& await) {
-        request_part& part = part_of(part_kind::await, site_title(loaded_, await.site), await.site);
+        request_part& part =
+            part_of(part_kind::await, await_title(loaded_, await), await_place(loaded_, await));
         ++part.count;
         part.time.add(split_of(loaded_, await));
     }
@@ -185,7 +37,8 @@ public:
         add_to(part.time.running_ns, running_ns);
     }
 
-    // What no child explains: running is the request's own, and the rest was waited where nobody saw.
+    // Adds the time that no child explains: its running time is the request's own, and its other
+    // times count as an unknown await.
     std::vector<request_part> finish(const slow_request& request) {
         time_split explained;
         for (const auto& [key, part] : parts_) explained.add(part.time);
@@ -229,7 +82,8 @@ private:
     std::map<std::tuple<part_kind, std::string, std::uint32_t>, request_part> parts_;
 };
 
-// Whether scopes lie in one; of what is around a scope the answer is kept for the next.
+// Finds out whether scopes lie within the scope `outer`. Keeps the answers for all scopes that it
+// visited, so that later searches end early.
 class enclosed_scopes {
 public:
     enclosed_scopes(const trace& loaded, std::uint32_t outer) : loaded_(loaded) {
@@ -255,6 +109,18 @@ private:
     std::vector<std::uint32_t> way_;
 };
 
+// A range encloses no scopes: what is in it began while it was open.
+void add_awaits_of(const trace& loaded, std::uint32_t index, part_collector& parts) {
+    const event& scope = loaded.events[index];
+    const bool is_range = has_no_self_time(scope);
+    enclosed_scopes inside(loaded, index);
+    for (const std::uint32_t at : loaded.tasks[scope.task].awaits) {
+        const await_info& await = loaded.awaits[at];
+        const bool open = await.suspend_ns >= scope.start_ns && await.suspend_ns < scope.end_ns;
+        if (is_range ? open : inside.has(await.scope)) parts.add_await(await);
+    }
+}
+
 slow_request describe_scope(const trace& loaded, std::uint32_t index) {
     const event& scope = loaded.events[index];
     slow_request request;
@@ -267,14 +133,13 @@ slow_request describe_scope(const trace& loaded, std::uint32_t index) {
     request.time.running_ns = request.wall_ns;
     if (scope.detail != none) request.time = loaded.details[scope.detail].time;
 
+    request.states = settled(scope_states(loaded).running(scope), request.time.running_ns);
+
     part_collector parts(loaded);
     for (std::size_t at = index + 1;
          at < loaded.events.size() && loaded.events[at].start_ns <= scope.end_ns; ++at)
         if (loaded.events[at].parent == index) parts.add_scope(loaded.events[at]);
-    enclosed_scopes inside(loaded, index);
-    if (scope.task != none)
-        for (const std::uint32_t await : loaded.tasks[scope.task].awaits)
-            if (inside.has(loaded.awaits[await].scope)) parts.add_await(loaded.awaits[await]);
+    if (scope.task != none) add_awaits_of(loaded, index, parts);
     request.parts = parts.finish(request);
     return request;
 }
@@ -282,12 +147,13 @@ slow_request describe_scope(const trace& loaded, std::uint32_t index) {
 slow_request describe_task(const trace& loaded, std::uint32_t index) {
     const task_info& task = loaded.tasks[index];
     slow_request request;
-    request.name = site_title(loaded, task.spawn_site);
+    request.name = site_name(loaded, task.spawn_site);
     request.site = task.spawn_site;
     request.task = index;
     request.start_ns = task.first_wake_ns.value_or(0);
     request.wall_ns = task.time.wall_ns();
     request.time = task.time;
+    request.states = settled(scope_states(loaded).of_task(task), request.time.running_ns);
 
     part_collector parts(loaded);
     for (const event& scope : loaded.events) {
@@ -318,19 +184,39 @@ std::optional<slow_request> slowest_scope(const trace& loaded, Matches matches) 
 }
 
 std::optional<slow_request> slowest_task(const trace& loaded, std::string_view name) {
+    const auto is_called = [&loaded](const task_info& task, std::string_view title) {
+        return site_name(loaded, task.spawn_site) == title;
+    };
     std::uint32_t slowest = none;
-    std::uint64_t instances = 0;
     for (std::uint32_t index = 0; index < loaded.tasks.size(); ++index) {
         const task_info& task = loaded.tasks[index];
-        if (!ended_well(task) || (!name.empty() && site_title(loaded, task.spawn_site) != name))
-            continue;
-        ++instances;
+        if (!ended_well(task) || (!name.empty() && !is_called(task, name))) continue;
         if (slowest == none || task.time.wall_ns() > loaded.tasks[slowest].time.wall_ns())
             slowest = index;
     }
     if (slowest == none) return std::nullopt;
     slow_request request = describe_task(loaded, slowest);
-    request.instances = instances;
+    request.instances = static_cast<std::uint64_t>(
+        std::count_if(loaded.tasks.begin(), loaded.tasks.end(), [&](const task_info& task) {
+            return ended_well(task) && is_called(task, request.name);
+        }));
+    return request;
+}
+
+std::optional<slow_request> slowest_marked(const trace& loaded) {
+    const auto place = find_slowest({loaded.requests, false, true});
+    if (!place) return std::nullopt;
+    const request_info* slowest = &loaded.requests[*place];
+    slow_request request = slowest->event < loaded.events.size()
+                               ? describe_scope(loaded, slowest->event)
+                               : describe_task(loaded, slowest->task);
+    request.name = loaded.strings[slowest->name];
+    request.site = slowest->site;
+    request.id = slowest->id;
+    request.instances = static_cast<std::uint64_t>(
+        std::ranges::count_if(loaded.requests, [&](const request_info& each) {
+            return each.is_whole() && each.name == slowest->name;
+        }));
     return request;
 }
 
@@ -338,7 +224,8 @@ std::optional<slow_request> slowest_task(const trace& loaded, std::string_view n
 
 std::optional<slow_request> slowest_request(const trace& loaded, std::string_view name) {
     if (name.empty()) {
-        const std::uint32_t site = request_site(loaded);
+        if (!loaded.requests.empty()) return slowest_marked(loaded);
+        const std::uint32_t site = guess_request_site(loaded);
         if (site != none)
             return slowest_scope(loaded, [site](const event& scope) { return scope.site == site; });
         return slowest_task(loaded, {});

@@ -39,7 +39,7 @@ void add(collected& into, const trace& loaded, const stream_info& stream) {
 }  // namespace
 
 std::vector<stream_statistics> statistics_of_streams(const trace& loaded) {
-    std::unordered_map<std::uint32_t, std::size_t> known;  // by name, of which equal ones are one
+    std::unordered_map<std::uint32_t, std::size_t> known;  // by name; equal names share one
     std::vector<collected> labels;
     for (const stream_info& stream : loaded.streams) {
         const auto [place, is_new] = known.try_emplace(stream.name, labels.size());

@@ -7,7 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "saturated.hpp"
+#include "../model/bounded.hpp"
+#include "add_health.hpp"
 
 namespace coroscope::analysis {
 namespace {
@@ -56,7 +57,8 @@ public:
             for (std::uint32_t* each :
                  {&extra.trace_name, &extra.overload_name, &extra.input_shapes,
                   &extra.input_strides, &extra.input_dtypes, &extra.concrete_inputs,
-                  &extra.keyword_inputs, &extra.stack, &extra.modules, &extra.metadata})
+                  &extra.keyword_inputs, &extra.stack, &extra.modules, &extra.metadata,
+                  &extra.members})
                 *each = text(*each);
             extra.end_thread = lane(extra.end_thread);
             all_.extras.push_back(extra);
@@ -72,8 +74,15 @@ public:
         for (event_flow each : more_.flows) {
             each.time_ns = shifted(each.time_ns);
             each.category = text(each.category);
+            each.name = text(each.name);
             each.thread = lane(each.thread);
             all_.flows.push_back(each);
+        }
+        for (event_metadata each : more_.metadata) {
+            each.name = text(each.name);
+            each.arguments = text(each.arguments);
+            each.thread = lane(each.thread);
+            all_.metadata.push_back(each);
         }
     }
 
@@ -81,7 +90,7 @@ public:
 
 private:
     [[nodiscard]] std::int64_t shifted(std::int64_t time_ns) const {
-        return events::bounded(saturated_sum(time_ns, shift_ns_));
+        return bounded(saturated_sum(time_ns, shift_ns_));
     }
 
     static std::uint32_t index_of(std::size_t size) {
@@ -108,24 +117,6 @@ private:
     std::vector<std::uint32_t> lanes_;
 };
 
-void add_health(trace_health& all, const trace_health& more) {
-    all.finished = all.finished && more.finished;
-    all.dropped_newest += more.dropped_newest;
-    all.overwritten += more.overwritten;
-    all.late_records += more.late_records;
-    all.tasks_without_slot += more.tasks_without_slot;
-    all.open_ranges += more.open_ranges;
-    all.cut_texts += more.cut_texts;
-    all.damaged_chunks += more.damaged_chunks;
-    if (all.write_error == 0) all.write_error = more.write_error;
-    all.devices = std::max(all.devices, more.devices);
-    if (all.device_message.empty()) all.device_message = more.device_message;
-    all.lost_device_records += more.lost_device_records;
-    if (all.crash_report.empty()) all.crash_report = more.crash_report;
-    all.asio = std::max(all.asio, more.asio);
-    all.warnings.insert(all.warnings.end(), more.warnings.begin(), more.warnings.end());
-}
-
 }  // namespace
 
 void accumulate(event_list& all, const event_list& more) {
@@ -140,6 +131,8 @@ void accumulate(event_list& all, const event_list& more) {
     all.stacks = all.stacks || more.stacks;
     all.memory_profile = all.memory_profile || more.memory_profile;
     all.flops = all.flops || more.flops;
+    all.folded_events += more.folded_events;
+    all.left_out_events += more.left_out_events;
     all.is_built = true;
     all.every_event_nests = all.every_event_nests || more.every_event_nests;
     if (all.use_device.empty()) all.use_device = more.use_device;

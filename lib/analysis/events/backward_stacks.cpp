@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backward_stacks.hpp"
+
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
+#include <vector>
 
-#include "tree_steps.hpp"
-
-namespace coroscope::analysis::events {
+namespace coroscope::analysis::inline events {
 namespace {
 
 const event_extra* extra_of(const event_list& list, const event_row& row) {
@@ -22,8 +22,8 @@ std::uint64_t combined(std::int64_t sequence_number, std::uint32_t thread_text) 
     return (static_cast<std::uint64_t>(sequence_number) << 32U) ^ thread_text;
 }
 
-/// Stacks of the places that deferred work, by sequence number and the text of the thread's id. A file may count
-/// threads otherwise where it names the forward one; then the sequence number alone has to do.
+/// Stacks of the places that deferred work, by sequence number and the text of the thread's id. A
+/// file may number the forward thread in another way; then the sequence number alone decides.
 class forward_stacks {
 public:
     explicit forward_stacks(event_list& list) : list_(list) {
@@ -55,7 +55,8 @@ private:
     std::unordered_map<std::int64_t, std::uint32_t> by_number_;
 };
 
-/// For each row the innermost event, itself or above it, that runs deferred work. Parents stand before children.
+/// Returns for each row the innermost event, the row itself or one above it, that runs deferred
+/// work. Parents come before their children.
 std::vector<std::uint32_t> backward_parents(const event_list& list) {
     std::vector<std::uint32_t> found(list.rows.size(), none);
     for (std::uint32_t at = 0; at < list.rows.size(); ++at) {
@@ -85,4 +86,4 @@ void set_backward_stacks(event_list& list) {
     }
 }
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

@@ -3,20 +3,24 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
-#include "../warnings.hpp"
-#include "saturated.hpp"
-#include "selection.hpp"
-#include "tree_steps.hpp"
+#include "../answer/selection.hpp"
+#include "../model/bounded.hpp"
+#include "../text/warnings.hpp"
+#include "backward_stacks.hpp"
+#include "find_parents.hpp"
+#include "fold_duplicates.hpp"
+#include "link_devices.hpp"
+#include "link_memory.hpp"
+#include "order_rows.hpp"
 
 namespace coroscope::analysis {
-namespace events {
+namespace {
 
-bool takes_part(const event_row& row, bool every) noexcept {
-    return (row.flags & (row_async | row_hidden)) == 0 && is_cpu_row(row, every);
-}
-
+/// Bounds times, and marks rows as asynchronous that ended on another thread than they began on.
 void prepare_rows(event_list& list) {
     std::size_t cut = 0;
     for (event_row& row : list.rows) {
@@ -32,7 +36,22 @@ void prepare_rows(event_list& list) {
          "events that reach further than 146 years from the zero of their clock, cut there", cut);
 }
 
+// Children may overlap each other, and time that two of them cover counts once. Rows are sorted by
+// start, so each child adds only its time after the end of all children before it.
+void sum_children_times(event_list& list) {
+    std::vector<std::int64_t> covered_to(list.rows.size(), INT64_MIN);
+    for (const event_row& row : list.rows) {
+        if (row.parent == none || row.device != device_kind::cpu) continue;
+        std::int64_t& covered = covered_to[row.parent];
+        const std::int64_t from = std::max(row.start_ns, covered);
+        if (row.end_ns > from) add_to(list.rows[row.parent].children_ns, row.end_ns - from);
+        covered = std::max(covered, row.end_ns);
+    }
+}
+
+/// Adds children's times, device times and memory to their parents'.
 void sum_children(event_list& list) {
+    sum_children_times(list);
     for (const std::uint32_t at : list.launched) {
         const event_row& row = list.rows[at];
         add_to(list.sums_of(list.rows[row.parent]).kernels_ns, row.end_ns - row.start_ns);
@@ -41,7 +60,6 @@ void sum_children(event_list& list) {
         const event_row& row = list.rows[at];
         if (row.parent == none || row.device != device_kind::cpu) continue;
         event_row& parent = list.rows[row.parent];
-        add_to(parent.children_ns, row.end_ns - row.start_ns);
         if (row.sums == none) continue;
         const event_sums mine = list.sums[row.sums];
         event_sums& theirs = list.sums_of(parent);
@@ -51,6 +69,7 @@ void sum_children(event_list& list) {
     }
 }
 
+/// Lists device events at the row that launched them.
 void order_launched(event_list& list) {
     list.launched.clear();
     for (std::uint32_t at = 0; at < list.rows.size(); ++at)
@@ -64,22 +83,23 @@ void order_launched(event_list& list) {
               });
 }
 
-}  // namespace events
+}  // namespace
 
+// Each step sees the results of the steps before it.
 void build_tree(event_list& list) {
     if (list.is_built) return;
-    list.every_event_nests =
-        std::none_of(list.rows.begin(), list.rows.end(), events::is_torch_activity);
-    events::prepare_rows(list);
-    events::order_rows(list);
-    events::link_memory(list);
-    events::find_parents(list);
-    const std::vector<std::uint32_t> kept_as = events::fold_duplicates(list);
-    events::link_devices(list, kept_as);
-    events::drop_folded(list, kept_as);
-    events::order_launched(list);
-    events::sum_children(list);
-    events::set_backward_stacks(list);
+    list.every_event_nests = std::none_of(list.rows.begin(), list.rows.end(), is_torch_activity);
+    prepare_rows(list);
+    order_rows(list);
+    link_memory(list);
+    find_parents(list);
+    const std::vector<std::uint32_t> kept_as = fold_duplicates(list);
+    list.folded_events = count_folded(kept_as);
+    link_devices(list, kept_as);
+    drop_folded(list, kept_as);
+    order_launched(list);
+    sum_children(list);
+    set_backward_stacks(list);
     list.is_built = true;
 }
 

@@ -10,7 +10,7 @@
 #include <coroscope/analysis/function_event.hpp>
 #include <coroscope/trace/format.hpp>
 
-#include "../render/health.hpp"
+#include "../words/health.hpp"
 #include "native_devices.hpp"
 #include "native_notes.hpp"
 
@@ -84,8 +84,8 @@ private:
 
     const trace& from_;
     event_list& to_;
-    events::native_notes notes_;
-    events::native_devices devices_;
+    native_notes notes_;
+    native_devices devices_;
     std::vector<std::uint32_t> names_;  // of the trace's strings
     std::vector<std::uint32_t> lanes_;  // of the trace's threads
 };
@@ -97,7 +97,7 @@ event_list events_of(const trace& loaded) {
     events.base_realtime_ns = loaded.start_realtime_ns;
     events.duration_ns = loaded.duration_ns;
     events.health = loaded.health;
-    events.device_note = render::device_note(loaded.health);
+    events.device_note = device_note(loaded.health);
     events.trace_id = loaded.trace_id;
     events.node = loaded.node_id;
     events.rows.reserve(loaded.events.size());

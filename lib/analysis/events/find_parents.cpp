@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "find_parents.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
-#include "tree_steps.hpp"
+#include "../answer/selection.hpp"
 
-namespace coroscope::analysis::events {
+namespace coroscope::analysis::inline events {
 namespace {
 
 using open_events = std::vector<std::uint32_t>;
 
-/// Leaves on the stack what encloses the event. What only overlaps it is gone for good.
+/// Returns whether the event may have a parent and be one. `every`: every CPU event may.
+bool takes_part(const event_row& row, bool every) noexcept {
+    return (row.flags & (row_async | row_hidden)) == 0 && is_cpu_row(row, every);
+}
+
+/// Keeps the rows on the stack that enclose the event. Rows that only overlap it are removed.
 void close_others(open_events& open, const std::vector<event_row>& rows, const event_row& row) {
     while (!open.empty()) {
         const event_row& top = rows[open.back()];
@@ -21,7 +30,7 @@ void close_others(open_events& open, const std::vector<event_row>& rows, const e
 }  // namespace
 
 void find_parents(event_list& list) {
-    std::vector<open_events> open_of(list.threads.size() + 1);  // the last: of no thread
+    std::vector<open_events> open_of(list.threads.size() + 1);  // the last: events without a thread
     for (std::uint32_t at = 0; at < list.rows.size(); ++at) {
         event_row& row = list.rows[at];
         row.parent = none;
@@ -33,4 +42,4 @@ void find_parents(event_list& list) {
     }
 }
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

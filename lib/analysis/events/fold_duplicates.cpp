@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fold_duplicates.hpp"
+
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <vector>
 
-#include "tree_steps.hpp"
+namespace coroscope::analysis::inline events {
 
-namespace coroscope::analysis::events {
-
-// Parents stand before their children, and taking over a child's children changes nothing for what stands
-// above: one pass reaches what repeating the rule until nothing changes would.
+// Parents come before their children, and taking over a child's children changes nothing for rows
+// above. So one pass has the same result as repeating the rule until nothing changes.
 std::vector<std::uint32_t> fold_duplicates(event_list& list) {
     std::vector<std::uint32_t> kept_as(list.rows.size());
     std::iota(kept_as.begin(), kept_as.end(), std::uint32_t{0});
+    if (list.every_event_nests) return kept_as;
     std::vector<std::uint32_t> children(list.rows.size());
     for (const event_row& row : list.rows)
         if (row.parent != none) ++children[row.parent];
@@ -23,6 +26,12 @@ std::vector<std::uint32_t> fold_duplicates(event_list& list) {
         children[row.parent] = children[at];
     }
     return kept_as;
+}
+
+std::uint64_t count_folded(const std::vector<std::uint32_t>& kept_as) {
+    std::uint64_t folded = 0;
+    for (std::uint32_t at = 0; at < kept_as.size(); ++at) folded += kept_as[at] != at ? 1 : 0;
+    return folded;
 }
 
 void drop_folded(event_list& list, const std::vector<std::uint32_t>& kept_as) {
@@ -39,4 +48,4 @@ void drop_folded(event_list& list, const std::vector<std::uint32_t>& kept_as) {
         if (row.parent != none) row.parent = new_index[row.parent];
 }
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

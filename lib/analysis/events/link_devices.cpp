@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "link_devices.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
-#include "tree_steps.hpp"
-
-namespace coroscope::analysis::events {
+namespace coroscope::analysis::inline events {
 namespace {
 
 bool is_launched(const event_row& row) {
@@ -17,7 +19,7 @@ bool is_operation(const event_row& row) {
            row.device == device_kind::cpu && (row.flags & (row_async | row_hidden)) == 0;
 }
 
-/// A device event that waits for the CPU event of that id.
+/// A device event whose CPU event is still to be found, by that event's id.
 struct sought {
     std::uint64_t id;
     std::uint32_t row;
@@ -25,7 +27,8 @@ struct sought {
 
 bool is_before(const sought& left, const sought& right) { return left.id < right.id; }
 
-/// Device events by an id of theirs; without those that have none or have been claimed.
+/// Returns the device events sorted by one of their ids. Leaves out events without that id, and
+/// events that have a parent already.
 std::vector<sought> seek(const event_list& list, std::uint64_t (*id_of)(const event_row&)) {
     std::vector<sought> wanted;
     for (std::uint32_t at = 0; at < list.rows.size(); ++at) {
@@ -39,8 +42,9 @@ std::vector<sought> seek(const event_list& list, std::uint64_t (*id_of)(const ev
     return wanted;
 }
 
-/// Gives an event all device events of the id. The first event of an id has them: others find that the first of
-/// them is taken, and look at no more, or many events of one id would take the square of their number.
+/// Gives the event `owner` all device events of the id. If the id was claimed before, does nothing:
+/// only the first device event is checked, so that many CPU events of one id do not take quadratic
+/// time.
 void claim(event_list& list, const std::vector<sought>& wanted, std::uint64_t id,
            std::uint32_t owner) {
     auto at = std::lower_bound(wanted.begin(), wanted.end(), sought{id, 0}, is_before);
@@ -77,4 +81,4 @@ void link_devices(event_list& list, const std::vector<std::uint32_t>& kept_as) {
     link_by_correlation(list, kept_as);
 }
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

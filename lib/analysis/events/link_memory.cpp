@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "link_memory.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include <coroscope/analysis/memory_records.hpp>
 
-#include "saturated.hpp"
-#include "selection.hpp"
-#include "tree_steps.hpp"
+#include "../answer/selection.hpp"
+#include "../model/bounded.hpp"
+#include "order_rows.hpp"
 
-namespace coroscope::analysis::events {
+namespace coroscope::analysis::inline events {
 namespace {
 
-/// The records of one thread, and which of them lie in an event that is a row of averages.
+/// The records of one thread, and whether each is in an event that has a row in the averages.
 struct lane_memory {
     mem_records_acc records;
     std::vector<bool> matched;
-    std::uint32_t next = 0;           // the first record that no event has reached
+    std::uint32_t next = 0;           // the first record later than all events so far
     std::int64_t covered_to_ns = -1;  // the latest end of an event so far
     bool is_covered = false;
 };
@@ -90,4 +95,4 @@ void link_memory(event_list& list) {
     order_rows(list);
 }
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

@@ -9,9 +9,9 @@
 #include <coroscope/analysis/device_statistics.hpp>
 #include <coroscope/analysis/memory_records.hpp>
 
-#include "saturated.hpp"
+#include "../model/bounded.hpp"
 
-namespace coroscope::analysis::events {
+namespace coroscope::analysis::inline events {
 
 using what_kind = coroscope::trace::device_activity;
 
@@ -23,7 +23,7 @@ struct torch_kind {
     device_kind device;
 };
 
-/// In torch's words. Memory is none of these.
+/// Returns torch's kind of an activity. Must not be called for memory.
 torch_kind kind_of(what_kind what) {
     switch (what) {
         case what_kind::kernel: return {activity::kernel, "kernel", device_kind::cuda};
@@ -42,7 +42,7 @@ bool is_memory(what_kind what) {
     return what == what_kind::allocated || what == what_kind::released;
 }
 
-/// What is no work of the stream would lie over what is.
+/// Activities that are no work of the stream would overlap its work.
 std::uint32_t stream_of(const device_activity& each) {
     return is_device_work(each.what) ? each.stream : none;
 }
@@ -76,8 +76,8 @@ void native_devices::add() {
     to_.memory = by_time(to_.memory);
 }
 
-/// A list ties by correlation alone. A number that was used again is therefore given to its first call only, and
-/// later calls have numbers of their own.
+/// An event list links calls and activities only by correlation number. If a number was reused,
+/// only its first call keeps it, and later calls get unused numbers.
 void native_devices::number_calls() {
     numbers_.resize(from_.device_activities.size());
     std::unordered_set<std::uint32_t> taken;
@@ -142,11 +142,11 @@ std::uint32_t native_devices::stream_lane(const device_activity& each) {
     contexts_.emplace(each.device, each.context);
     stream_lanes& stream = streams_[{each.device, each.context, stream_of(each)}];
     constexpr std::size_t most = 256;
-    const render::span what{each.start_ns, each.end_ns};
+    const span what{each.start_ns, each.end_ns};
     std::size_t at = 0;
-    while (at < stream.spans.size() && !stream.spans[at].place(what, render::inside::closed)) ++at;
+    while (at < stream.spans.size() && !stream.spans[at].place(what, inside::closed)) ++at;
     if (at == stream.spans.size() && at < most) {
-        stream.spans.emplace_back().place(what, render::inside::closed);
+        stream.spans.emplace_back().place(what, inside::closed);
         stream.lanes.push_back(make_lane(each, at));
     }
     return stream.lanes[std::min(at, stream.lanes.size() - 1)];
@@ -175,4 +175,4 @@ std::int32_t native_devices::device_index(const device_activity& each) const {
     return static_cast<std::int32_t>(from_.devices[each.device].id);
 }
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a native trace knows of devices, in torch's words: rows for calls, kernels, copies and sets, tied to the
-// scopes that launched them, and the memory of devices.
+// The device activities of a native trace in torch's form: rows for calls, kernels, copies and
+// sets, linked to the scopes that launched them, and the memory of devices.
 
 #include <cstdint>
 #include <map>
@@ -12,27 +12,29 @@
 #include <coroscope/analysis/event_list.hpp>
 #include <coroscope/analysis/model.hpp>
 
-#include "../render/drawing_lanes.hpp"
+#include "../model/lane.hpp"
 
-namespace coroscope::analysis::events {
+namespace coroscope::analysis::inline events {
 
 class native_devices {
 public:
-    /// `lanes`: of the trace's threads.
+    /// `lanes` has the lane of each of the trace's threads.
     native_devices(const trace& from, event_list& to, const std::vector<std::uint32_t>& lanes);
 
-    /// What device events name their launcher by; 0 where the event (an index into trace::events) launched nothing.
+    /// Returns the number by which device events refer to the event that launched them. `event` is
+    /// an index into trace::events. Returns 0 if the event launched nothing.
     [[nodiscard]] std::uint64_t external_id(std::size_t event) const {
         return event < launches_.size() && launches_[event] ? event + 1 : 0;
     }
 
-    /// Everything that is not an event of the trace. To be called once.
+    /// Adds the device activities and the memory records. Must be called once.
     void add();
 
 private:
-    /// Lanes of a stream: what would overlap on the first stands on others.
+    /// The lanes of a stream. An activity that would overlap another one on the first lane is on a
+    /// further lane.
     struct stream_lanes {
-        std::vector<render::lane> spans;
+        std::vector<lane> spans;
         std::vector<std::uint32_t> lanes;
     };
 
@@ -47,12 +49,11 @@ private:
     const trace& from_;
     event_list& to_;
     const std::vector<std::uint32_t>& lanes_;
-    std::vector<bool> launches_;  // by event
-    std::vector<std::uint32_t>
-        numbers_;  // by activity: a call's correlation, which nothing else has
+    std::vector<bool> launches_;          // by event
+    std::vector<std::uint32_t> numbers_;  // by activity: the unique correlation of a call
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, stream_lanes> streams_;
-    std::map<std::uint32_t, std::uint32_t> contexts_;  // the first of each device
+    std::map<std::uint32_t, std::uint32_t> contexts_;  // by device: its first context
     std::map<std::uint32_t, std::int64_t> allocated_;  // by device
 };
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

@@ -5,11 +5,11 @@
 
 #include <coroscope/trace/format.hpp>
 
-namespace coroscope::analysis::events {
+namespace coroscope::analysis::inline events {
 namespace {
 
 constexpr std::uint32_t not_looked_up = none - 1;
-constexpr std::string_view module_key = "module";  // the runtime's module_guard carries it
+constexpr std::string_view module_key = "module";  // the key that the runtime's module_guard uses
 
 }  // namespace
 
@@ -94,4 +94,4 @@ void native_notes::add_memory() {
     }
 }
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a native trace knows of its events beside their times, in torch's words: shapes, stacks, sequence
-// numbers, modules, memory.
+// Converts the facts of a native trace's events to torch's form: shapes, stacks, sequence numbers,
+// modules and memory, but not the times.
 
 #include <cstdint>
 #include <vector>
@@ -11,19 +11,19 @@
 #include <coroscope/analysis/model.hpp>
 #include <coroscope/analysis/symbolizer.hpp>
 
-#include "attribute_values.hpp"
+#include "../model/attribute_values.hpp"
 
-namespace coroscope::analysis::events {
+namespace coroscope::analysis::inline events {
 
 class native_notes {
 public:
-    /// `lanes`: of the trace's threads.
+    /// `lanes` has the lane of each of the trace's threads. All arguments must outlive the object.
     native_notes(const trace& from, event_list& to, const std::vector<std::uint32_t>& lanes);
 
-    /// To be called for the trace's events in their order, when the row has been filled in.
+    /// Must be called once for each event of the trace, in order, after its row was filled in.
     void add(const event& each, event_row& row);
 
-    /// What stands in the list beside its events.
+    /// Adds the trace's memory events to the list.
     void add_memory();
 
 private:
@@ -40,9 +40,11 @@ private:
     std::uint32_t next_event_ = 0;
     std::vector<event_note>::const_iterator next_note_;
     bool has_modules_;
-    attribute_values values_;             // of "module"
-    std::vector<std::uint32_t> stacks_;   // of the trace's stacks: texts of the list
-    std::vector<std::uint32_t> modules_;  // of the trace's attributes: texts; `unknown` before
+    attribute_values values_;  // values of the attribute "module"
+    // By index of the trace's stacks and attributes: the text's index in the list. `not_looked_up`
+    // before the first use.
+    std::vector<std::uint32_t> stacks_;
+    std::vector<std::uint32_t> modules_;
 };
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "order_rows.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <utility>
+#include <vector>
 
-#include "tree_steps.hpp"
-
-namespace coroscope::analysis::events {
+namespace coroscope::analysis::inline events {
 namespace {
 
 bool is_before(const event_row& left, const event_row& right) {
@@ -16,7 +18,8 @@ bool is_before(const event_row& left, const event_row& right) {
 
 using row_order = std::vector<std::uint32_t>;
 
-/// Where each ascending run of rows begins, and the end. Traces consist of few: one per thread or kind.
+/// The beginning of each ascending run of rows, and the end. A trace consists of few runs: one per
+/// thread or kind.
 std::vector<std::size_t> runs_of(const std::vector<event_row>& rows) {
     std::vector<std::size_t> bounds{0};
     for (std::size_t at = 1; at < rows.size(); ++at)
@@ -25,7 +28,8 @@ std::vector<std::size_t> runs_of(const std::vector<event_row>& rows) {
     return bounds;
 }
 
-/// Merges runs in pairs from one order into another, and gives the bounds of what is left.
+/// Merges neighbouring runs of `from` in pairs into `to`, and returns the bounds of the merged
+/// runs.
 std::vector<std::size_t> merge_pairs(const std::vector<event_row>& rows, const row_order& from,
                                      row_order& to, const std::vector<std::size_t>& bounds) {
     const auto at = [&from](std::size_t index) {
@@ -56,7 +60,7 @@ row_order sorted(const std::vector<event_row>& rows, std::vector<std::size_t> bo
     return order;
 }
 
-/// Moves each row to its place along the cycles of the permutation, so without a second copy of all.
+/// Moves the rows to their places in place, along the cycles of the permutation.
 void move_rows(std::vector<event_row>& rows, row_order order) {
     for (std::uint32_t first = 0; first < order.size(); ++first) {
         if (order[first] == first) continue;
@@ -79,4 +83,4 @@ void order_rows(event_list& list) {
     if (runs.size() > 2) move_rows(list.rows, sorted(list.rows, std::move(runs)));
 }
 
-}  // namespace coroscope::analysis::events
+}  // namespace coroscope::analysis::inline events

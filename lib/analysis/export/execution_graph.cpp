@@ -7,10 +7,10 @@
 #include <coroscope/analysis/function_event.hpp>
 #include <fmt/format.h>
 
-#include "../render/chrome_writer.hpp"
-#include "../render/utf8.hpp"
+#include "../text/utf8.hpp"
+#include "chrome_writer.hpp"
 #include "file_sink.hpp"
-#include "json_text.hpp"
+#include "json_values.hpp"
 
 namespace coroscope::analysis {
 namespace {
@@ -62,14 +62,15 @@ private:
         const std::string_view process =
             events_.threads.empty() ? "0" : events_.text(events_.threads.front().process);
         scratch_ = "{\n  \"schema\": \"1.1.1-coroscope\",\n  \"pid\": ";
-        exporting::append_id(scratch_, process);
+        append_id(scratch_, process);
         scratch_ += ",\n  \"time\": ";
-        render::append_json_string(scratch_, moment(events_.base_realtime_ns));
+        append_json_string(scratch_, moment(events_.base_realtime_ns));
         scratch_ += ",\n  \"start_ts\": 0,\n  \"nodes\": [";
         out_.raw(scratch_);
     }
 
-    /// Threads are those that have operations: neither streams of devices, nor threads that only called these.
+    /// Writes the threads that have operations. Leaves out streams of devices, and threads that
+    /// only called devices.
     void write_threads() {
         std::vector<bool> has_nodes(lane_ids_.size());
         for (const function_event each : events_)
@@ -87,7 +88,7 @@ private:
         write_node(id, event.trace_name(), parent_of(event), attributes_of(event), &event);
     }
 
-    /// Parents stand before their children, so their ids are known.
+    /// Parents come before their children, so their ids are known.
     [[nodiscard]] std::uint64_t parent_of(const function_event& event) const {
         for (auto parent = event.cpu_parent(); parent; parent = parent->cpu_parent())
             if (ids_[parent->id()] != 0) return ids_[parent->id()];
@@ -100,7 +101,7 @@ private:
         is_first_ = false;
         scratch_ += std::to_string(id);
         scratch_ += ", \"name\": ";
-        render::append_json_string(scratch_, name);
+        append_json_string(scratch_, name);
         scratch_.append(", \"ctrl_deps\": ").append(std::to_string(parent));
         append_inputs(event);
         scratch_ += R"(, "outputs": {"values": [], "shapes": [], "types": [], "strides": []})";
@@ -111,7 +112,7 @@ private:
     void append_inputs(const function_event* event) {
         const auto member = [this](std::string_view key, std::string_view json) {
             scratch_.append("\"").append(key).append("\": ");
-            exporting::append_json(scratch_, json.empty() ? "[]" : json);
+            append_json(scratch_, json.empty() ? "[]" : json);
         };
         const auto text = [event](std::string_view (function_event::*of)() const) {
             return event == nullptr ? std::string_view() : (event->*of)();
@@ -133,7 +134,7 @@ private:
 
     [[nodiscard]] std::string thread_attributes(std::uint32_t lane) const {
         std::string out = R"({"name": "tid", "type": "string", "value": )";
-        render::append_json_string(out, events_.text(events_.threads[lane].thread));
+        append_json_string(out, events_.text(events_.threads[lane].thread));
         return out + "}";
     }
 
@@ -149,9 +150,9 @@ private:
     }
 
     const event_list& events_;
-    render::chrome_writer out_;
-    std::vector<std::uint64_t> ids_;       // of events; 0: not yet, or no node
-    std::vector<std::uint64_t> lane_ids_;  // of threads; 0: it has no nodes
+    chrome_writer out_;
+    std::vector<std::uint64_t> ids_;       // by event; 0: no id yet, or not a node
+    std::vector<std::uint64_t> lane_ids_;  // by thread; 0: the thread has no nodes
     std::string scratch_;
     std::uint64_t next_id_ = first_id;
     bool is_first_ = true;
@@ -166,8 +167,8 @@ written export_execution_graph(const event_list& events, const byte_sink& sink) 
 }
 
 written export_execution_graph(const event_list& events, const std::string& path) {
-    return exporting::to_file(
-        path, [&](const byte_sink& sink) { return export_execution_graph(events, sink); });
+    return to_file(path,
+                   [&](const byte_sink& sink) { return export_execution_graph(events, sink); });
 }
 
 }  // namespace coroscope::analysis

@@ -3,9 +3,11 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
+#include <utility>
 
-namespace coroscope::analysis::exporting {
+namespace coroscope::analysis::inline exports {
 namespace {
 
 failure error_of(int error) { return {std::generic_category().message(error)}; }
@@ -23,7 +25,7 @@ public:
             error_ = errno;
         return error_ == 0;
     }
-    /// The errno of what went wrong, or 0.
+    /// The errno of the first error, or 0.
     int close() {
         if (file_ != nullptr && std::fclose(file_) != 0 && error_ == 0) error_ = errno;
         file_ = nullptr;
@@ -46,7 +48,14 @@ written write_to(const std::string& path, const std::function<written(const byte
 
 written to_file(const std::string& path, const std::function<written(const byte_sink&)>& write) {
     const std::string unfinished = path + ".tmp";
-    written done = write_to(unfinished, write);
+    return put_in_place(write_to(unfinished, write), unfinished, path);
+}
+
+written put_in_place(written done, const std::string& unfinished, const std::string& path) {
+    std::error_code unknown;
+    const std::filesystem::file_status there = std::filesystem::status(path, unknown);
+    if (done && std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+        done = failure{"there is something else than a file at this place; name another one"};
     if (done && std::rename(unfinished.c_str(), path.c_str()) != 0) done = error_of(errno);
     if (!done) std::remove(unfinished.c_str());
     return done;
@@ -57,4 +66,4 @@ written hand_over(const byte_sink& sink, std::string_view text, std::uint64_t co
     return count;
 }
 
-}  // namespace coroscope::analysis::exporting
+}  // namespace coroscope::analysis::inline exports

@@ -7,7 +7,7 @@
 #include <array>
 #include <limits>
 
-namespace coroscope::analysis::exporting {
+namespace coroscope::analysis::inline exports {
 
 struct gzip_sink::state {
     explicit state(const byte_sink& below) : to(below) {
@@ -54,4 +54,4 @@ bool gzip_sink::write(std::string_view text) {
 
 bool gzip_sink::finish() { return state_->good && state_->compress({}, Z_FINISH); }
 
-}  // namespace coroscope::analysis::exporting
+}  // namespace coroscope::analysis::inline exports

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Compresses what goes through it.
+// A sink that compresses the bytes of an export and passes them on.
 
 #include <memory>
 #include <string_view>
 
 #include <coroscope/analysis/chrome.hpp>
 
-namespace coroscope::analysis::exporting {
+namespace coroscope::analysis::inline exports {
 
 class gzip_sink {
 public:
@@ -18,9 +18,9 @@ public:
     gzip_sink(const gzip_sink&) = delete;
     gzip_sink& operator=(const gzip_sink&) = delete;
 
-    /// False where the sink below failed, or memory is short.
+    /// Returns false if the next sink failed or memory is short.
     bool write(std::string_view text);
-    /// To be called once, after the last byte.
+    /// Writes the end of the gzip file. Must be called once, after the last byte.
     bool finish();
 
 private:
@@ -28,4 +28,4 @@ private:
     std::unique_ptr<state> state_;
 };
 
-}  // namespace coroscope::analysis::exporting
+}  // namespace coroscope::analysis::inline exports

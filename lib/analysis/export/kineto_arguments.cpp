@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "../render/utf8.hpp"
-#include "json_text.hpp"
+#include "../read/chrome/event_category.hpp"
+#include "../text/utf8.hpp"
+#include "json_values.hpp"
 
-namespace coroscope::analysis::exporting {
+namespace coroscope::analysis::inline exports {
 namespace {
 
 class argument_writer {
@@ -24,7 +25,16 @@ public:
         if (!text.empty()) append_json(key(name), text);
     }
     void string(std::string_view name, std::string_view text) {
-        if (!text.empty()) render::append_json_string(key(name), text);
+        if (!text.empty()) append_json_string(key(name), text);
+    }
+    /// Adds the members of a JSON object to the arguments.
+    void members_of(std::string_view object) {
+        if (!is_object(object)) return json("arguments", object);
+        const std::string_view inside = object.substr(1, object.size() - 2);
+        if (inside.find_first_not_of(' ') == std::string_view::npos) return;
+        out_ += empty_ ? ",\"args\":{" : ",";
+        empty_ = false;
+        out_ += inside;
     }
     void end() {
         if (!empty_) out_ += '}';
@@ -81,8 +91,16 @@ void append_kineto_arguments(std::string& out, const function_event& event) {
     write_links(arguments, event);
     write_inputs(arguments, event);
     write_split(arguments, event.split());
-    if (!event.metadata().empty()) arguments.json("arguments", event.metadata());
+    if (!event.metadata().empty()) arguments.members_of(event.metadata());
     arguments.end();
+}
+
+void append_members(std::string& out, const function_event& event) {
+    if (event.row().extra == none) return;
+    const std::uint32_t members = event.list().extras[event.row().extra].members;
+    if (members == none) return;
+    const std::string object = "{" + std::string(event.list().text(members)) + "}";
+    if (is_object(object)) out.append(",").append(object, 1, object.size() - 2);
 }
 
 void append_lane(std::string& out, const event_list& events, std::uint32_t thread) {
@@ -97,13 +115,11 @@ void append_lane(std::string& out, const event_list& events, std::uint32_t threa
 }
 
 std::string_view kineto_category(const function_event& event) {
-    switch (event.activity_type()) {
-        case activity::runtime:
-            return event.category() == "cuda_driver" ? "cuda_driver" : "cuda_runtime";
-        case activity::synchronization: return "cuda_sync";
-        case activity::other: return event.category();
-        default: return activity_name(event.activity_type());
-    }
+    const activity what = event.activity_type();
+    const std::string_view category = event.category();
+    if (what == activity::other || meaning_of(category).what == what) return category;
+    if (what == activity::runtime) return "cuda_runtime";
+    return what == activity::synchronization ? "cuda_sync" : activity_name(what);
 }
 
-}  // namespace coroscope::analysis::exporting
+}  // namespace coroscope::analysis::inline exports

@@ -7,15 +7,20 @@
 
 #include <coroscope/analysis/function_event.hpp>
 
-namespace coroscope::analysis::exporting {
+namespace coroscope::analysis::inline exports {
 
-/// `"args":{…}`, or nothing where the event has none. Appends.
+/// Appends `"args":{…}`, or nothing if the event has none.
 void append_kineto_arguments(std::string& out, const function_event& event);
 
-/// `"pid":1,"tid":7` of a lane; of no lane, ids that none has. Appends.
+/// Appends `,"key":value` for each member of the event in its file that event_list has no field
+/// for.
+void append_members(std::string& out, const function_event& event);
+
+/// Appends `"pid":1,"tid":7` with the ids of the lane. If there is no such lane, the ids are ones
+/// that no lane has.
 void append_lane(std::string& out, const event_list& events, std::uint32_t thread);
 
-/// The category under which Kineto's readers know the event.
+/// Returns the category that readers of Kineto's traces expect for the event.
 [[nodiscard]] std::string_view kineto_category(const function_event& event);
 
-}  // namespace coroscope::analysis::exporting
+}  // namespace coroscope::analysis::inline exports

@@ -7,7 +7,7 @@
 
 #include <coroscope/analysis/function_event.hpp>
 
-namespace coroscope::analysis::exporting {
+namespace coroscope::analysis::inline exports {
 namespace {
 
 constexpr std::string_view launches = "ac2g";
@@ -15,16 +15,24 @@ constexpr std::string_view deferrals = "fwdbwd";
 
 void write_flows_of_file(const event_list& events, const flow_writer& write) {
     for (const event_flow& each : events.flows)
-        write({each.time_ns, each.id, events.text(each.category), each.thread, each.start});
+        write({each.time_ns, each.id, events.text(each.category), each.thread, each.start,
+               each.step, each.enclosing,
+               each.name == none ? events.text(each.category) : events.text(each.name)});
 }
 
 flow_end end_at(const event_row& row, std::string_view category, std::uint64_t id, bool start) {
-    return {row.start_ns, id, category, row.thread, start};
+    return {.time_ns = row.start_ns,
+            .id = id,
+            .category = category,
+            .thread = row.thread,
+            .start = start,
+            .name = category};
 }
 
-// A call that launched a graph has one start, and an end in all that the graph did.
+// Writes an arrow from each call to the activities that it launched. A call that launched a graph
+// has one start, and an end at each activity of the graph.
 void write_launches(const event_list& events, const flow_writer& write) {
-    std::unordered_map<std::uint32_t, const event_row*> calls;  // null: has its start
+    std::unordered_map<std::uint32_t, const event_row*> calls;  // null: its start is written
     for (const event_row& each : events.rows)
         if (each.what == activity::runtime && each.correlation != 0)
             calls.emplace(each.correlation, &each);
@@ -38,7 +46,7 @@ void write_launches(const event_list& events, const flow_writer& write) {
     }
 }
 
-/// What deferred work, by thread and sequence number.
+/// The events that deferred work, by thread and sequence number.
 class deferring_events {
 public:
     explicit deferring_events(const event_list& events) : events_(events) {
@@ -47,7 +55,8 @@ public:
                 found_[key(thread_text(each.thread()), each.sequence_nr())] = &each.row();
     }
 
-    /// Of the event that runs it; null where there is none, or another had it.
+    /// The event that deferred the work of `backward`; null if there is none, or it was taken
+    /// before.
     const event_row* take(const function_event& backward) {
         const auto found =
             found_.find(key(std::to_string(backward.fwd_thread()), backward.sequence_nr()));
@@ -88,4 +97,4 @@ void write_flows(const event_list& events, const flow_writer& write) {
     write_deferrals(events, write);
 }
 
-}  // namespace coroscope::analysis::exporting
+}  // namespace coroscope::analysis::inline exports

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -10,14 +11,12 @@
 #include <coroscope/analysis/memory_records.hpp>
 #include <fmt/format.h>
 
-#include "../events/saturated.hpp"
-#include "../render/json_writer.hpp"
+#include "../model/bounded.hpp"
+#include "../text/json_writer.hpp"
 #include "file_sink.hpp"
 
 namespace coroscope::analysis {
 namespace {
-
-using render::json_writer;
 
 enum class memory_action : std::uint8_t { preexisting, create, increment_version, destroy };
 
@@ -31,11 +30,11 @@ std::string_view name_of(memory_action action) {
     return "DESTROY";
 }
 
-/// One change of what is in use.
+/// One change of the memory in use.
 struct memory_step {
     std::int64_t time_us;
     memory_action action;
-    std::int64_t bytes;  ///< of the allocation
+    std::int64_t bytes;  ///< size of the allocation
     std::int64_t change;
     std::size_t category;
     std::size_t number;  ///< in the order of the records
@@ -43,7 +42,8 @@ struct memory_step {
 
 class memory_history {
 public:
-    explicit memory_history(const event_list& events) {
+    explicit memory_history(const event_list& events)
+        : device_name_(events.use_device.empty() ? std::string_view("cuda") : events.use_device) {
         const mem_records_acc records(events.memory);
         for (std::uint32_t at = 0; at < records.size(); ++at)
             if (!records[at].out_of_memory) take(records[at]);
@@ -62,7 +62,7 @@ private:
 
     void take(const memory_record& taken) {
         memory_record record = taken;
-        record.bytes = events::bounded(taken.bytes);
+        record.bytes = bounded(taken.bytes);
         const std::size_t category = category_of(record);
         const std::int64_t time_us = record.time_ns / microsecond;
         if (steps.empty()) first_us_ = time_us;
@@ -86,7 +86,8 @@ private:
             {time_us, memory_action::destroy, -record.bytes, record.bytes, category, steps.size()});
     }
 
-    // Each moment has a figure of every category, which more devices than there are would make a flood.
+    // The file has a number for every category at every moment, so the number of categories is
+    // bounded.
     static constexpr std::size_t most_categories = 256;
     static constexpr std::int32_t more_devices = -2;
 
@@ -99,18 +100,19 @@ private:
         return known->second;
     }
 
-    static std::string name_of_device(std::int32_t device) {
+    [[nodiscard]] std::string name_of_device(std::int32_t device) const {
         if (device == more_devices) return "more devices";
-        return device < 0 ? std::string("cpu") : fmt::format("cuda:{}", device);
+        return device < 0 ? std::string("cpu") : fmt::format("{}:{}", device_name_, device);
     }
 
+    std::string_view device_name_;
     std::unordered_map<std::int32_t, std::size_t>
         known_;  // categories by device; -1: the processor
     std::map<std::pair<std::size_t, std::uint64_t>, std::int64_t> live_;  // bytes by address
     std::int64_t first_us_ = 0;
 };
 
-/// Whether a step is the last at its moment.
+/// Returns whether a step is the last one at its time.
 bool is_last(const std::vector<memory_step>& steps, std::size_t at) {
     return at + 1 == steps.size() || steps[at + 1].time_us != steps[at].time_us;
 }
@@ -129,8 +131,7 @@ public:
         json_.end();
         write_steps();
         json_.end();
-        if (taken_)
-            return exporting::hand_over(sink_, std::move(json_).take(), history_.steps.size());
+        if (taken_) return hand_over(sink_, std::move(json_).take(), history_.steps.size());
         return failure{"could not be written"};
     }
 
@@ -143,13 +144,13 @@ private:
         json_.end();
     }
 
-    /// What was in use from each of them on.
+    /// Writes the memory in use after each step.
     void write_sizes() {
         std::vector<std::int64_t> sizes(history_.categories.size());
         json_.begin_array();
         for (std::size_t at = 0; at < history_.steps.size() && taken_; ++at) {
             const memory_step& step = history_.steps[at];
-            events::add_to(sizes[step.category], step.change);
+            add_to(sizes[step.category], step.change);
             if (!is_last(history_.steps, at)) continue;
             json_.begin_array(json_writer::layout::compact);
             for (const std::int64_t each : sizes) json_.integer(each);
@@ -190,8 +191,8 @@ written export_memory_timeline(const event_list& events, const byte_sink& sink) 
 }
 
 written export_memory_timeline(const event_list& events, const std::string& path) {
-    return exporting::to_file(
-        path, [&](const byte_sink& sink) { return export_memory_timeline(events, sink); });
+    return to_file(path,
+                   [&](const byte_sink& sink) { return export_memory_timeline(events, sink); });
 }
 
 }  // namespace coroscope::analysis

@@ -6,7 +6,7 @@
 #include <coroscope/analysis/function_event.hpp>
 #include <fmt/format.h>
 
-#include "../render/utf8.hpp"
+#include "../text/utf8.hpp"
 #include "file_sink.hpp"
 
 namespace coroscope::analysis {
@@ -26,10 +26,10 @@ std::string frame_text(std::string_view frame) {
     std::replace_if(
         text.begin(), text.end(),
         [](char each) { return each == ' ' || each == ';' || each == '\t' || each == '\r'; }, '_');
-    return text;
+    return printable(text);
 }
 
-/// Frames stand innermost first in the list, outermost first in the file.
+/// Frames are innermost first in the list, and outermost first in the file.
 std::string folded(std::string_view stack) {
     std::string line;
     while (!stack.empty()) {
@@ -52,8 +52,8 @@ written export_stacks(const event_list& events, std::string_view metric, const b
     constexpr std::int64_t microsecond = 1000;
     const metric_function figure = metric_of(metric);
     if (figure == nullptr) {
-        return failure{fmt::format("no stacks by \"{}\"; one of {}", render::printable(metric),
-                                   stack_metrics())};
+        return failure{
+            fmt::format("no stacks by \"{}\"; one of {}", printable(metric), stack_metrics())};
     }
     std::string text;
     std::uint64_t lines = 0;
@@ -64,12 +64,12 @@ written export_stacks(const event_list& events, std::string_view metric, const b
         fmt::format_to(std::back_inserter(text), "{} {}\n", stack, whole);
         ++lines;
     }
-    return exporting::hand_over(sink, text, lines);
+    return hand_over(sink, text, lines);
 }
 
 written export_stacks(const event_list& events, std::string_view metric, const std::string& path) {
-    return exporting::to_file(
-        path, [&](const byte_sink& sink) { return export_stacks(events, metric, sink); });
+    return to_file(path,
+                   [&](const byte_sink& sink) { return export_stacks(events, metric, sink); });
 }
 
 }  // namespace coroscope::analysis

@@ -37,7 +37,7 @@ std::string file_name(std::string worker, bool is_gzip) {
 }
 
 written write_compressed(const event_list& events, const byte_sink& sink) {
-    exporting::gzip_sink compressed(sink);
+    gzip_sink compressed(sink);
     written done = export_chrome_trace(
         events, [&compressed](std::string_view text) { return compressed.write(text); });
     if (done && !compressed.finish()) done = failure{"could not be written"};
@@ -59,7 +59,7 @@ result<std::string> trace_handler::write(const coroscope::trace::buffer& bytes) 
     const std::string path =
         (std::filesystem::path(folder_) / file_name(options_.worker_name, options_.use_gzip))
             .string();
-    const written done = exporting::to_file(path, [&](const byte_sink& sink) {
+    const written done = to_file(path, [&](const byte_sink& sink) {
         return options_.use_gzip ? write_compressed(events, sink)
                                  : export_chrome_trace(events, sink);
     });

@@ -6,12 +6,15 @@
 #include <cstring>
 #include <utility>
 
+#include <coroscope/trace/pack_format.hpp>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace coroscope::analysis::reading {
+namespace coroscope::analysis::inline reading {
 namespace {
+
+constexpr std::size_t largest_part = std::size_t{16} << 20;
 
 std::string system_error(int number) { return std::strerror(number); }
 
@@ -36,10 +39,11 @@ public:
     [[nodiscard]] double progress() const override {
         return size_ == 0 ? 1 : static_cast<double>(read_) / static_cast<double>(size_);
     }
+    [[nodiscard]] std::uint64_t consumed() const override { return read_; }
 
 private:
     int descriptor_;
-    std::uint64_t size_;  // 0: unknown, as of a pipe
+    std::uint64_t size_;  // 0: unknown, for example of a pipe
     std::uint64_t read_ = 0;
 };
 
@@ -56,6 +60,7 @@ public:
     [[nodiscard]] double progress() const override {
         return bytes_.empty() ? 1 : static_cast<double>(at_) / static_cast<double>(bytes_.size());
     }
+    [[nodiscard]] std::uint64_t consumed() const override { return at_; }
 
 private:
     std::string_view bytes_;
@@ -76,6 +81,7 @@ public:
         return part + more;
     }
     [[nodiscard]] double progress() const override { return rest_->progress(); }
+    [[nodiscard]] std::uint64_t consumed() const override { return rest_->consumed(); }
 
 private:
     std::string first_;
@@ -113,9 +119,14 @@ result<std::string> read_all(byte_source& source) {
         const std::size_t got = source.read(all.data() + before, part);
         all.resize(before + got);
         if (source.problem()) return *source.problem();
+        if (!coroscope::trace::may_unpack(source.consumed(), all.size()))
+            return failure{
+                "unpacks to more than 64 times its size, as no recording does: decompress "
+                "it first if you trust it",
+                source.consumed()};
         if (got < part) return all;
-        part = all.size();
+        part = std::min(all.size(), largest_part);
     }
 }
 
-}  // namespace coroscope::analysis::reading
+}  // namespace coroscope::analysis::inline reading

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where a reader's bytes come from: a file, memory, or one of these decompressed. One thread at a time.
+// The source of a reader's bytes: a file, memory, or one of these decompressed. One thread at a
+// time.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 #include <coroscope/analysis/result.hpp>
 
-namespace coroscope::analysis::reading {
+namespace coroscope::analysis::inline reading {
 
 class byte_source {
 public:
@@ -21,11 +22,15 @@ public:
     byte_source& operator=(const byte_source&) = delete;
     virtual ~byte_source() = default;
 
-    /// Fills `into` as far as there are bytes; fewer than `size` only at the end or at a problem.
+    /// Reads into `into` and returns the number of bytes, which is less than `size` only at the end
+    /// or at a problem.
     virtual std::size_t read(char* into, std::size_t size) = 0;
-    /// The share of the input that was read, from 0 to 1: what is still to come can be estimated.
+    /// The share of the input that was read, from 0 to 1. It serves to estimate the rest.
     [[nodiscard]] virtual double progress() const = 0;
-    /// Why there are no more bytes, where that is not the end of the input.
+    /// The number of bytes of the input that were read. If the input is compressed, read() returned
+    /// more.
+    [[nodiscard]] virtual std::uint64_t consumed() const = 0;
+    /// The reason for which there are no more bytes; none at the end of the input.
     [[nodiscard]] const std::optional<failure>& problem() const { return problem_; }
 
 protected:
@@ -36,22 +41,15 @@ private:
 };
 
 [[nodiscard]] result<std::unique_ptr<byte_source>> open_file(const std::string& path);
-/// Does not own the bytes.
+/// The source does not own the bytes.
 [[nodiscard]] std::unique_ptr<byte_source> open_memory(std::string_view bytes);
 
-/// A source, or what it decompresses to.
-struct unpacked {
-    std::unique_ptr<byte_source> source;
-    bool was_packed = false;
-};
-/// Decompresses what begins as gzip does.
-[[nodiscard]] unpacked unpack(std::unique_ptr<byte_source> source);
-
-/// The source from its beginning, of which `first` was already read.
+/// Returns a source that gives `first`, which was already read from `rest`, and then the rest.
 [[nodiscard]] std::unique_ptr<byte_source> with_first(std::string first,
                                                       std::unique_ptr<byte_source> rest);
 
-/// All that is left of it.
+/// Reads the rest of the source. Fails if a compressed source unpacks to far more than a recording
+/// would.
 [[nodiscard]] result<std::string> read_all(byte_source& source);
 
-}  // namespace coroscope::analysis::reading
+}  // namespace coroscope::analysis::inline reading

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gzip_source.hpp"
+
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <new>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <zlib.h>
 
-#include "byte_source.hpp"
-
-namespace coroscope::analysis::reading {
+namespace coroscope::analysis::inline reading {
 namespace {
 
 constexpr std::string_view gzip_magic = "\x1f\x8b";
 constexpr std::size_t packed_part = std::size_t{1} << 16;
 
-/// Members of a gzip file, one after the other. A file that ends within a member is one that was cut:
-/// what could be decompressed is handed out, and then there is no more.
+/// Members of a gzip file, one after the other. A file that ends within a member was cut: the
+/// source gives the bytes that could be decompressed, and then ends.
 class gzip_source final : public byte_source {
 public:
     explicit gzip_source(std::unique_ptr<byte_source> packed) : packed_(std::move(packed)) {
-        constexpr int gzip_window = 15 + 16;  // the largest window, and gzip's frame around it
+        constexpr int gzip_window = 15 + 16;  // the largest window; 16 more selects gzip's format
         if (inflateInit2(&stream_, gzip_window) != Z_OK) throw std::bad_alloc();
     }
     ~gzip_source() override { inflateEnd(&stream_); }
@@ -38,6 +43,7 @@ public:
         return filled;
     }
     [[nodiscard]] double progress() const override { return packed_->progress(); }
+    [[nodiscard]] std::uint64_t consumed() const override { return packed_->consumed(); }
 
 private:
     bool refill() {
@@ -49,7 +55,7 @@ private:
         return got != 0;
     }
 
-    /// False where nothing more can come.
+    /// Returns false if no more bytes can come.
     bool inflate_some() {
         if (between_members_) {
             // Zeros may pad a file behind its last member.
@@ -84,4 +90,4 @@ unpacked unpack(std::unique_ptr<byte_source> source) {
     return {std::move(source), packed};
 }
 
-}  // namespace coroscope::analysis::reading
+}  // namespace coroscope::analysis::inline reading

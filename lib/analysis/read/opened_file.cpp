@@ -7,9 +7,11 @@
 
 #include <coroscope/trace/reader.hpp>
 
+#include "gzip_source.hpp"
+#include "other_files.hpp"
 #include "sqlite_database.hpp"
 
-namespace coroscope::analysis::reading {
+namespace coroscope::analysis::inline reading {
 namespace {
 
 using coroscope::trace::buffer;
@@ -26,6 +28,9 @@ result<opened_file> look_at(std::unique_ptr<byte_source> packed, std::string pat
     if (source->problem()) return *source->problem();
     if (was_packed) path.clear();
     const content what = content_of(first);
+    if (what == content::text)
+        if (const std::string_view why = why_not_a_trace(first); !why.empty())
+            return failure{std::string(why)};
     return opened_file{what, with_first(std::move(first), std::move(source)), std::move(path)};
 }
 
@@ -56,4 +61,4 @@ result<coroscope::trace::buffer> trace_bytes(opened_file file) {
     return copied;
 }
 
-}  // namespace coroscope::analysis::reading
+}  // namespace coroscope::analysis::inline reading

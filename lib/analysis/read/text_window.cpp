@@ -3,10 +3,11 @@
 
 #include <cstring>
 
-namespace coroscope::analysis::reading {
+namespace coroscope::analysis::inline reading {
 namespace {
 
-// Large enough that a window's beginning and end cost nothing, small enough for the processor's caches.
+// Large enough that a window's beginning and end cost nothing, small enough for the processor's
+// caches.
 constexpr std::size_t usual_room = std::size_t{1} << 19;
 
 }  // namespace
@@ -38,4 +39,4 @@ void text_window::widen() {
     fill();
 }
 
-}  // namespace coroscope::analysis::reading
+}  // namespace coroscope::analysis::inline reading

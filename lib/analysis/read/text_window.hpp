@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The part of a long text that is in memory. It moves on over a source, and grows only where one piece of
-// the text is longer than it.
+// The part of a long text that is in memory. It moves on over a source, and grows only if one piece
+// of the text is longer than the window.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +10,12 @@
 
 #include "byte_source.hpp"
 
-namespace coroscope::analysis::reading {
+namespace coroscope::analysis::inline reading {
 
 class text_window {
 public:
-    /// Bytes before and behind the text that may be written to and read: a bracket, and a parser's padding.
+    /// The bytes before and after the text that the user may read and write, for a bracket and for
+    /// a parser's padding.
     static constexpr std::size_t before = 1;
     static constexpr std::size_t behind = 128;
 
@@ -22,21 +23,21 @@ public:
 
     [[nodiscard]] char* data() { return bytes_.get() + begin_; }
     [[nodiscard]] std::size_t size() const { return end_ - begin_; }
-    /// Bytes of memory from data() on.
+    /// The number of readable bytes from data() on.
     [[nodiscard]] std::size_t allocated() const { return before + room_ + behind - begin_; }
-    /// Where data() is in the text.
+    /// The place of data() in the text.
     [[nodiscard]] std::uint64_t offset() const { return offset_; }
-    /// There is nothing behind what is here.
+    /// Returns whether the text ends with this window.
     [[nodiscard]] bool at_end() const { return at_end_; }
 
-    /// Lets the first `count` bytes go.
+    /// Removes the first `count` bytes from the window.
     void pass(std::size_t count) {
         begin_ += count;
         offset_ += count;
     }
     /// Reads until the window is full.
     void fill();
-    /// Reads as much again as there is now, into a larger window.
+    /// Doubles the window and fills it.
     void widen();
 
 private:
@@ -49,4 +50,4 @@ private:
     bool at_end_ = false;
 };
 
-}  // namespace coroscope::analysis::reading
+}  // namespace coroscope::analysis::inline reading

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-#include "../render/utf8.hpp"
+#include "../text/utf8.hpp"
 #include "dwarf_files.hpp"
+#include "own_frames.hpp"
 
 namespace coroscope::analysis {
 namespace {
@@ -35,28 +36,12 @@ std::string offset_in(const code_module* module, std::uint64_t address) {
     return (name.empty() ? "unnamed" : name) + "+" + hexadecimal(address - module->load_address);
 }
 
-bool in_own_header(const code_line& place) {
-    return place.file.find("include/coroscope/") != std::string::npos;
-}
-
-// A user's function at a line of ours: clang says so of what an aggregate's members begin with. Then the function's.
-const code_line& line_of(const source_place& place) {
-    const bool amiss = place.owner == code_owner::user && in_own_header(place.at);
-    return amiss ? place.declared : place.at;
-}
-
 std::string text_of(const source_place& place, const std::string& offset) {
     const std::string& function = place.function.empty() ? offset : place.function;
-    const code_line& at = line_of(place);
+    const code_line& at = shown_line(place);
     if (!at.file.empty())
-        return render::printable(at.file + "(" + std::to_string(at.line) + "): " + function);
-    return render::printable(place.function.empty() ? offset : offset + ": " + function);
-}
-
-// Does it stand in the headers by which a program begins scopes? Without debug information its name must tell.
-bool is_own(const source_place& place) {
-    if (place.at.file.empty()) return place.owner == code_owner::coroscope;
-    return in_own_header(place.at) && place.owner != code_owner::user;
+        return printable(at.file + "(" + std::to_string(at.line) + "): " + function);
+    return printable(place.function.empty() ? offset : offset + ": " + function);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An imitation of what emit_itt uses of ITT, under its names: it writes down every call for the test to compare. It
-// shows what emit_itt calls, not that a collector is content with it.
+// An imitation of the part of ITT that emit_itt uses, under its names. It writes down every call
+// for the test to compare. It shows the calls of emit_itt, not that a collector accepts them.
 
 #include <string>
 #include <vector>

@@ -30,7 +30,7 @@ private:
     slot* into_;
 };
 
-/// await_suspend returns bool: stays suspended or goes on.
+/// await_suspend returns bool: the coroutine stays suspended or goes on.
 struct maybe_pause {
     maybe_pause(slot& into, bool stays) noexcept : into_(&into), stays_(stays) {}
     bool await_ready() const noexcept { return false; }
@@ -45,7 +45,7 @@ private:
     bool stays_;
 };
 
-/// await_suspend returns a handle: of another coroutine, its own, or one that does nothing.
+/// await_suspend returns the handle of another coroutine, its own handle, or a no-op handle.
 struct go_to {
     enum class where { other, self, nowhere };
     go_to(slot& into, where to, std::coroutine_handle<> other = {}) noexcept
@@ -71,7 +71,7 @@ struct throwing_pause {
     void await_resume() const noexcept {}
 };
 
-/// Ready at once; gives back what it was made with, by value, reference or move.
+/// Ready at once. Returns its value, by value, by reference or moved.
 template <class T>
 class ready {
 public:
@@ -84,7 +84,7 @@ private:
     T value_;
 };
 
-/// An await_resume that may only be called once, as an rvalue would be.
+/// Its operator co_await is a member, with overloads for lvalues and rvalues.
 struct with_member {
     explicit with_member(slot& into) noexcept : into_(&into) {}
     with_member(const with_member&) = delete;
@@ -108,7 +108,7 @@ private:
     slot* into_;
 };
 
-/// Its operator co_await is a free function and gives back a reference into the operand.
+/// Its operator co_await is a free function and returns a reference into the operand.
 struct with_free {
     explicit with_free(slot& into) noexcept : inner_{into} {}
     friend suspend_into& operator co_await(with_free & self) noexcept { return self.inner_; }

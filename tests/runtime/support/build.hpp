@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the compiler of this build does and does not do.
+// Properties of the compiler of this build.
 
 namespace coroscope::test {
 
@@ -17,7 +17,8 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
-// Follows only what it was built into: not the stacks and synchronisation of other libraries.
+// ThreadSanitizer follows only code that was built with it: not the stacks and synchronisation of
+// other libraries.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool thread_sanitized = true;
 #elif defined(__has_feature)
@@ -36,7 +37,7 @@ inline constexpr bool optimized = true;
 inline constexpr bool optimized = false;
 #endif
 
-/// g++ 12 makes it one at -O2 and above only; nothing tells -O1 apart, so the build says so.
+/// g++ 12 makes it one at -O2 and above only. No macro distinguishes -O1, so the build defines one.
 #if defined(COROSCOPE_TEST_TAIL_CALLS)
 inline constexpr bool symmetric_transfer_is_a_tail_call = !sanitized && optimized;
 #else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Executors to move coroutines about: one that is stepped by hand, one with threads, and a timer
-// that resumes on a thread of its own as a library would that knows nothing of the profiler.
+// Executors that move coroutines: one that is stepped by hand, one with threads, and a timer that
+// resumes on a thread of its own, like a library without support for the profiler.
 
 #include <atomic>
 #include <chrono>
@@ -24,6 +24,13 @@ inline std::int64_t steady_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
                std::chrono::steady_clock::now().time_since_epoch())
         .count();
+}
+
+/// Keeps the processor busy for `length`.
+inline void spin(std::chrono::microseconds length) {
+    const auto end = std::chrono::steady_clock::now() + length;
+    while (std::chrono::steady_clock::now() < end) {
+    }
 }
 
 /// A move-only callable without arguments.
@@ -56,12 +63,14 @@ private:
     any_body* body_ = nullptr;
 };
 
-/// Runs what it is given when the test says so, on the test's thread.
+/// Runs its jobs when the test calls run() or run_one(), on the test's thread. Each job waits for a
+/// microsecond at least, so that every clock shows a time in the queue.
 class manual_executor {
 public:
     void execute(job next) { jobs_.push_back(std::move(next)); }
     bool run_one() {
         if (jobs_.empty()) return false;
+        spin(std::chrono::microseconds(1));
         job next = std::move(jobs_.front());
         jobs_.pop_front();
         next();
@@ -78,7 +87,7 @@ private:
     std::deque<job> jobs_;
 };
 
-/// Threads that run what is posted, in order. The destructor runs what is left.
+/// Threads that run the posted jobs, in order. The destructor runs the remaining jobs.
 class thread_executor {
 public:
     explicit thread_executor(unsigned threads = 1) {
@@ -88,7 +97,7 @@ public:
     thread_executor& operator=(const thread_executor&) = delete;
     ~thread_executor() { join(); }
 
-    // Notifies under the lock: what runs may end the executor.
+    // Notifies under the lock: a job may end the executor.
     void post(job next) {
         const std::lock_guard lock(mutex_);
         jobs_.push_back(std::move(next));
@@ -139,17 +148,18 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// Between which times a coroutine was away, however busy the machine: what is recorded of it lies in between.
+/// Bounds of the time during which a coroutine was away, on a machine under any load. The recorded
+/// time lies between them.
 struct measured_wait {
     std::atomic<std::int64_t> before_ns{0};   ///< the awaitable is made
     std::atomic<std::int64_t> suspend_ns{0};  ///< in its await_suspend
-    std::atomic<std::int64_t> resume_ns{0};   ///< where it is resumed or posted
+    std::atomic<std::int64_t> resume_ns{0};   ///< as it is resumed or posted
     std::atomic<std::int64_t> after_ns{0};    ///< in its await_resume
     std::int64_t inside_ns() const { return resume_ns.load() - suspend_ns.load(); }
     std::int64_t outside_ns() const { return after_ns.load() - before_ns.load(); }
 };
 
-/// `co_await sleep_on_thread(executor, 30ms, wait)`: the executor's thread sleeps, then resumes.
+/// `co_await timed_wait(executor, 30ms, wait)`: the executor's thread sleeps, then resumes.
 class timed_wait {
 public:
     timed_wait(thread_executor& loop, std::chrono::milliseconds length, measured_wait& wait)
@@ -172,12 +182,5 @@ private:
     std::chrono::milliseconds length_;
     measured_wait* wait_;
 };
-
-/// Keeps the processor busy for as long as it says.
-inline void spin(std::chrono::microseconds length) {
-    const auto end = std::chrono::steady_clock::now() + length;
-    while (std::chrono::steady_clock::now() < end) {
-    }
-}
 
 }  // namespace coroscope::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Coroutine types as other libraries write them. Each comes in three ways: `plain`, `declared` (its
+// Coroutine types like those of other libraries. Each has three variants: `plain`, `declared` (its
 // promise_type names coroscope::instrumented) and `outside` (COROSCOPE_INSTRUMENT_COROUTINE…).
 
 #include <coroutine>
@@ -79,7 +79,7 @@ struct shared_result {
     std::coroutine_handle<> waiter;
 
     bool done() const { return value.has_value() || error != nullptr; }
-    // The waiter runs inside whoever completes.
+    // The waiter runs inside the call that completes the result.
     void complete() {
         std::coroutine_handle<> next;
         {
@@ -179,7 +179,7 @@ public:
         return awaiter{handle_};
     }
 
-    /// Runs it to its first suspension that is not inside.
+    /// Runs the coroutine to its first suspension outside of its children.
     void start() { handle_.resume(); }
     bool done() const { return handle_.done(); }
     T take() { return handle_.promise().take(); }
@@ -196,7 +196,8 @@ public:
         lazy_frames.last_bytes = bytes;
         return std::malloc(bytes);
     }
-    // At -Og g++ inlines this alone, and takes what operator new returns for another's.
+    // At -Og g++ inlines only this function, and believes that the frame comes from another
+    // operator new.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
     static void operator delete(void* frame) noexcept {
@@ -224,7 +225,8 @@ public:
         result.template emplace<1>(std::forward<Value>(value));
     }
 
-    // As libraries do that count or cancel: what they know they answer, the rest passes.
+    // Answers a known awaitable itself and passes others through, like libraries that count or
+    // cancel.
     auto await_transform(own_depth_t) const noexcept {
         struct answer {
             int depth;

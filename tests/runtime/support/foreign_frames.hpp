@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What coroutine types of other libraries that are made for one test have in common: they own their frame.
+// Common parts of the coroutine types of other libraries that are made for one test: they own their
+// frame.
 
 #include <coroutine>
 #include <utility>

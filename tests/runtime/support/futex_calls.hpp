@@ -6,10 +6,13 @@
 
 namespace coroscope::test {
 
-/// How often this process has called the system to sleep on a word, how often it has come back from that, and how often
-/// it has called to wake who sleeps.
+/// The numbers of this process's system calls to sleep on a word, of returns from such calls, and
+/// of calls to wake a sleeper.
 extern std::atomic<std::uint64_t> futex_sleeps;
 extern std::atomic<std::uint64_t> futex_returns;
 extern std::atomic<std::uint64_t> futex_wakes;
+
+/// The shortest timeout of a requested sleep since a test last set this variable.
+extern std::atomic<std::int64_t> shortest_sleep_ns;
 
 }  // namespace coroscope::test

@@ -6,7 +6,8 @@
 
 namespace coroscope::test {
 
-/// Does valgrind run this program? It loads a library of its own into whatever it runs.
+/// Returns whether valgrind runs this program. Valgrind loads a library of its own into the
+/// program.
 inline bool under_memcheck() {
     const char* preloaded = std::getenv("LD_PRELOAD");
     return preloaded != nullptr &&

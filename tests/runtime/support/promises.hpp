@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What promise types under test have in common, and the coroutines that own their frames.
+// Common parts of the promise types under test, and the coroutine type that owns its frame.
 
 #include <coroscope/instrumented.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A session in memory and what the analysis makes of it: the tests write with the runtime and read
-// with the analysis.
+// A session in memory and its analysed trace: the tests write with the runtime and read with the
+// analysis.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,9 +16,11 @@
 
 #include <doctest/doctest.h>
 
+#include "../../support/nearly.hpp"
+
 namespace coroscope::test {
 
-/// A loaded trace with finders that fail the test where they do not find exactly one.
+/// A loaded trace with finders that fail the test unless they find exactly one item.
 class recorded {
 public:
     explicit recorded(analysis::trace loaded) : trace(std::move(loaded)) {}
@@ -56,7 +58,7 @@ public:
         REQUIRE(found.size() == 1);
         return found.front();
     }
-    const analysis::task_info& task(std::string_view function) const {
+    analysis::task_info task(std::string_view function) const {
         return trace.tasks[task_index(function)];
     }
 
@@ -89,9 +91,11 @@ public:
     analysis::trace trace;
 
 private:
-    // "ns::f" and "f" are named by "f"; "deaf" is not.
-    static bool names(const std::string& label, std::string_view function) {
-        if (!std::string_view(label).ends_with(function)) return false;
+    // "ns::f", "f<int>" and "f" are named by "f"; "deaf" is not.
+    static bool names(std::string_view label, std::string_view function) {
+        if (label.ends_with('>') && !function.ends_with('>'))
+            label = label.substr(0, label.find('<'));
+        if (!label.ends_with(function)) return false;
         const std::size_t before = label.size() - function.size();
         return before == 0 || label[before - 1] == ':';
     }
@@ -105,7 +109,7 @@ inline recorded load(const trace::buffer& bytes) {
     return recorded(std::move(*loaded));
 }
 
-/// A session that records what the options say; by default all threads.
+/// A session with the given options; by default it records all threads.
 class recording {
 public:
     explicit recording(const profile_options& options = {.all_threads = true}) : session_(options) {
@@ -127,12 +131,10 @@ inline void check_sum(const analysis::task_info& task, std::int64_t session_ns) 
     CHECK(task.time.wall_ns() == task.end_ns.value_or(session_ns) - *task.first_wake_ns);
 }
 
-/// A recorded duration lies between two that were measured within it and around it. A hundredth is allowed for: the
-/// trace's clock is another than theirs.
+/// A recorded duration lies between two that were measured within it and around it.
 inline bool lies_between(std::int64_t recorded_ns, std::int64_t inside_ns,
                          std::int64_t outside_ns) {
-    return recorded_ns >= inside_ns - inside_ns / 100 &&
-           recorded_ns <= outside_ns + outside_ns / 100;
+    return recorded_ns >= nearly(inside_ns) && nearly(recorded_ns) <= outside_ns;
 }
 
 }  // namespace coroscope::test

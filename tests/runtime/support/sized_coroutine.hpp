@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A plain coroutine that tells how large its frame was.
+// A plain coroutine that keeps the size of its frame.
 
 #include <coroutine>
 #include <cstddef>
@@ -29,7 +29,8 @@ struct sized_coroutine {
     std::coroutine_handle<promise_type> handle;
 };
 
-/// Makes a coroutine, runs it to its end and gives its frame's size; 0 where the compiler needed none.
+/// Makes a coroutine, runs it to its end and returns its frame's size; 0 if the compiler needed no
+/// frame.
 template <class Make>
 [[gnu::noinline]] std::size_t frame_bytes_of(Make make) {
     last_frame_bytes = 0;

@@ -21,7 +21,7 @@ Call* counted(const char* name) noexcept {
 }  // namespace
 }  // namespace coroscope::test
 
-// In the place of the C library's, which they call.
+// Replace the C library's functions, and call them.
 extern "C" int prctl(int option, ...) noexcept {
     std::va_list list;
     va_start(list, option);

@@ -6,7 +6,7 @@
 
 namespace coroscope::test {
 
-/// How often this process has called the system to name a thread or to block signals.
+/// The number of this process's system calls that name a thread or block signals.
 extern std::atomic<std::uint64_t> system_calls;
 
 }  // namespace coroscope::test

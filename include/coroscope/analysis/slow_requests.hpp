@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The differences between the slow requests of a type and its median ones.
+//
+// The critical paths of both groups are compared part by part. A part is the time of one kind at
+// one place, as the mean per request. The differences of all parts add up to the difference of the
+// mean wall times exactly. Only whole requests that are not left out are compared. The candidates
+// for the slow requests are the slowest hundredth: 5 to 50 requests, but no more than half of all.
+// A candidate is slow if it exceeds the median by at least a quarter of the excess of the slowest
+// request. The median requests are the fifth around the median, at most the 50 nearest to it.
+//
+// model.hpp describes times and indices. Thread-safety: pure functions, safe on any thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <coroscope/analysis/critical_path.hpp>
+#include <coroscope/analysis/model.hpp>
+#include <coroscope/analysis/request_statistics.hpp>
+#include <coroscope/detail/export.hpp>
+
+namespace coroscope::analysis {
+
+/// The fewest whole requests of a type that can be compared.
+inline constexpr std::size_t fewest_compared_requests = 5;
+
+/// The role of the work that explains a part.
+enum class cause_role : std::uint8_t {
+    ran,       ///< it ran on the threads for which a queued part waited
+    held,      ///< it held a lock or a resource for which the part, or the work ahead, waited
+    waited,    ///< the part is a wait of this scope or task, which is not the request itself
+    woke,      ///< it is a scope outside tasks, which began during the wait and ended it
+    idle,      ///< no work: no task and no scope ran on the threads of a queued part
+    preempted  ///< no work: the threads of a queued part had no processor
+};
+
+/// Returns whether the cause is work of the program.
+[[nodiscard]] constexpr bool is_work(cause_role role) noexcept {
+    return role != cause_role::idle && role != cause_role::preempted;
+}
+
+/// "ran", "held", "waited", "woke", "idle", "preempted".
+[[nodiscard]] COROSCOPE_API std::string_view name_of(cause_role role) noexcept;
+
+/// The work to which the largest part of a slow group's time in one part is charged.
+struct difference_cause {
+    std::string label;            ///< its scope, else its task; empty: no work
+    std::uint32_t site = none;    ///< of that scope or task: index into trace::sites
+    std::uint32_t thread = none;  ///< index into trace::threads; none: several threads
+    cause_role role = cause_role::ran;
+    std::int64_t time_ns = 0;  ///< mean per slow request
+};
+
+/// One part of the paths' time, as means per request.
+struct request_difference {
+    path_kind kind = path_kind::unknown;
+    std::string label;          ///< of the scope, the await or the task
+    std::uint32_t site = none;  ///< index into trace::sites
+    std::int64_t slow_ns = 0;
+    std::int64_t median_ns = 0;
+    double share = 0;  ///< of the difference of the wall times; negative: less in slow requests
+    std::optional<difference_cause> cause;
+    /// For a wait: the innermost scope that was open in the task, if it is not the request itself.
+    std::string scope;
+    std::uint32_t scope_site = none;  ///< index into trace::sites
+    [[nodiscard]] std::int64_t more_ns() const noexcept { return slow_ns - median_ns; }
+    /// Returns false for waiting parts without a known holder, for queued ones without known work
+    /// ahead, and for unknown parts.
+    [[nodiscard]] bool is_explained() const noexcept {
+        if (kind == path_kind::waiting) return cause && cause->role == cause_role::held;
+        if (kind == path_kind::queued) return cause && analysis::is_work(cause->role);
+        return kind != path_kind::unknown;
+    }
+};
+
+/// An attribute that slow requests carry more often.
+struct attribute_difference {
+    std::string key;
+    std::string value;
+    double slow_share = 0;    ///< of the slow requests
+    double median_share = 0;  ///< of the median ones
+};
+
+/// The comparison.
+struct slow_requests {
+    std::string name;                   ///< of the type
+    std::uint64_t requests = 0;         ///< whole ones of the type
+    std::vector<std::uint64_t> slow;    ///< ids, the slowest first
+    std::vector<std::uint64_t> median;  ///< ids
+    std::int64_t slow_wall_ns = 0;      ///< means
+    std::int64_t median_wall_ns = 0;
+    std::vector<request_difference> differences;  ///< the largest share first
+    /// The share of the unexplained parts in all parts that take longer in the slow requests.
+    double unexplained_share = 0;
+    double slow_in_progress = 0;    ///< mean number of other requests in progress at the start
+    double median_in_progress = 0;  ///< the same for the median requests
+    std::vector<attribute_difference> attributes;  ///< the largest difference of shares first
+    /// Whether the slow requests take at least a quarter longer than the median ones.
+    [[nodiscard]] bool differ() const noexcept { return slow_wall_ns > median_wall_ns / 4 * 5; }
+};
+
+/// Compares the slow requests of a type with its median ones. `name` is the name of the requests;
+/// empty: that of the slowest whole request, among the types with at least fewest_compared_requests
+/// whole requests. Returns nothing if the type has fewer requests to compare, or if there is no
+/// such type.
+[[nodiscard]] COROSCOPE_API std::optional<slow_requests>
+compare_slow_requests(const trace& loaded, const request_list& list, std::string_view name = {});
+
+/// Compares one request (a place in the list) with the median ones of its type. Returns nothing if
+/// it is not whole, or if its type has too few.
+[[nodiscard]] COROSCOPE_API std::optional<slow_requests>
+compare_request(const trace& loaded, const request_list& list, std::size_t request);
+
+}  // namespace coroscope::analysis

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check_input.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "../model/requests.hpp"
+#include "../words/request_words.hpp"
+#include "path_delays.hpp"
+
+namespace coroscope::analysis::inline checks {
+namespace {
+
+// A program cannot win less than this by any change.
+constexpr std::int64_t least_cost_ns = 1'000'000;
+
+// The paths of so many requests show what the paths of all would show, in a fraction of the time.
+constexpr std::size_t most_followed = 20'000;
+
+// A request's tasks that await each other deeper are not followed.
+constexpr int deepest_nesting = 16;
+
+bool is_followed(const request_info& request) { return request.is_whole() && !request.left_out; }
+
+// Tasks that ended and that no other task awaits.
+std::vector<request_info> whole_tasks(const trace& loaded) {
+    std::vector<request_info> made;
+    for (std::uint32_t task = 0; task < loaded.tasks.size(); ++task) {
+        const task_info& each = loaded.tasks[task];
+        if (each.awaiter == none && each.end_ns && each.first_wake_ns)
+            made.push_back(request_of_task(loaded, task));
+    }
+    number_requests(made);
+    return made;
+}
+
+}  // namespace
+
+check_input::check_input(const trace& loaded)
+    : loaded_(loaded),
+      list_(requests_of(loaded)),
+      machine_of_executors_(loaded.executors.size() + 1),
+      places_(loaded) {
+    choose_requests();
+    sort_requests();
+    sort_events();
+    follow_paths();
+}
+
+void check_input::choose_requests() {
+    if (list_.guessed) basis_ = finding_basis::guessed_requests;
+    if (std::ranges::none_of(list_.requests, is_followed)) {
+        list_.requests = whole_tasks(loaded_);
+        basis_ = finding_basis::tasks;
+    }
+    is_request_.resize(loaded_.events.size());
+    for (const request_info& each : list_.requests) {
+        if (each.event < is_request_.size()) is_request_[each.event] = true;
+        if (is_followed(each)) requests_.push_back({each});
+    }
+    whole_requests_ = requests_.size();
+    if (requests_.size() <= most_followed) return;
+    std::vector<checked_request> chosen;
+    chosen.reserve(most_followed);
+    for (std::size_t at = 0; at < most_followed; ++at)
+        chosen.push_back(requests_[at * requests_.size() / most_followed]);
+    requests_ = std::move(chosen);
+}
+
+void check_input::follow_paths() {
+    std::vector<request_info> followed;
+    followed.reserve(requests_.size());
+    for (const checked_request& each : requests_) followed.push_back(each.info);
+    path_delays delays(loaded_);
+    std::uint32_t at = 0;
+    for_each_critical_path(loaded_, followed, {}, [&](const critical_path& path) {
+        delays.add(at, path);
+        checked_request& request = requests_[at++];
+        request.machine_ns = delays.machine_ns_of_last();
+        request.unproven_ns = delays.unproven_ns_of_last();
+        add_to(request_ns_, request.info.wall_ns());
+        add_to(machine_ns_, request.machine_ns);
+    });
+    queued_ = delays.take_queued();
+    held_ = delays.take_held();
+    turns_ = delays.take_turns();
+    machine_of_executors_ = delays.take_machine();
+}
+
+void check_input::sort_requests() {
+    for (std::uint32_t at = 0; at < requests_.size(); ++at)
+        if (const std::uint32_t task = requests_[at].info.task; task != none)
+            own_.push_back({task, at, requests_[at].info.end_ns});
+    std::ranges::stable_sort(own_, {}, &own_request::task);
+    for (std::size_t at = 1; at < own_.size(); ++at)
+        if (own_[at].task == own_[at - 1].task)
+            own_[at].latest_end_ns = std::max(own_[at].latest_end_ns, own_[at - 1].latest_end_ns);
+}
+
+std::uint32_t check_input::request_at(std::uint32_t task, std::int64_t time_ns) const {
+    for (int depth = 0; depth < deepest_nesting && task < loaded_.tasks.size(); ++depth) {
+        const auto after = std::ranges::partition_point(own_, [&](const own_request& each) {
+            return each.task < task ||
+                   (each.task == task && requests_[each.request].info.start_ns <= time_ns);
+        });
+        for (auto at = after; at != own_.begin();) {
+            --at;
+            if (at->task != task || at->latest_end_ns < time_ns) break;
+            if (requests_[at->request].info.end_ns >= time_ns) return at->request;
+        }
+        const task_info& of = loaded_.tasks[task];
+        task = of.awaiter != none ? of.awaiter : of.parent;
+    }
+    return none;
+}
+
+void check_input::sort_events() {
+    event_starts_.assign(loaded_.tasks.size() + 1, 0);
+    for (const event& each : loaded_.events)
+        if (each.task < loaded_.tasks.size()) ++event_starts_[each.task + 1];
+    std::partial_sum(event_starts_.begin(), event_starts_.end(), event_starts_.begin());
+    event_order_.resize(event_starts_.back());
+    std::vector<std::uint32_t> next(event_starts_.begin(), event_starts_.end() - 1);
+    for (std::uint32_t at = 0; at < loaded_.events.size(); ++at)
+        if (const std::uint32_t task = loaded_.events[at].task; task < next.size())
+            event_order_[next[task]++] = at;
+}
+
+std::int64_t check_input::machine_ns_of(std::uint32_t executor) const {
+    return machine_of_executors_[std::min<std::size_t>(executor, machine_of_executors_.size() - 1)];
+}
+
+bool check_input::is_worth(std::int64_t cost_ns, double share) const noexcept {
+    const auto program_ns = static_cast<double>(request_ns_ - machine_ns_);
+    return cost_ns >= least_cost_ns && static_cast<double>(cost_ns) >= share * program_ns;
+}
+
+double check_input::share_of(std::int64_t cost_ns) const noexcept {
+    if (request_ns_ <= 0) return 0;
+    return std::min(1.0, static_cast<double>(cost_ns) / static_cast<double>(request_ns_));
+}
+
+bool check_input::is_complete() const noexcept {
+    const trace_health& health = loaded_.health;
+    return health.finished && !health.being_recorded && !health.partial && !health.lost_records() &&
+           health.damaged_chunks == 0 && health.warnings.empty() && health.left_out_requests == 0 &&
+           loaded_.all_threads;
+}
+
+std::span<const std::uint32_t> check_input::events_of(std::uint32_t task) const {
+    if (task >= loaded_.tasks.size()) return {};
+    return std::span(event_order_)
+        .subspan(event_starts_[task], event_starts_[task + 1] - event_starts_[task]);
+}
+
+std::uint32_t check_input::kind_of(std::uint32_t task) {
+    if (task >= loaded_.tasks.size()) return none;
+    const auto own = events_of(task);
+    const std::uint64_t key = own.empty()
+                                  ? std::uint64_t{none} << 32 | loaded_.tasks[task].spawn_site
+                                  : std::uint64_t{loaded_.events[own.front()].name} << 32 |
+                                        loaded_.events[own.front()].site;
+    return kinds_.try_emplace(key, static_cast<std::uint32_t>(kinds_.size())).first->second;
+}
+
+finding_place check_input::type_of(const checked_request& request) const {
+    return {request_name(loaded_, request.info), request.info.site};
+}
+
+finding_place check_input::work_at(std::uint32_t task, std::uint32_t scope) {
+    if (task >= loaded_.tasks.size() && scope >= loaded_.events.size()) return {};
+    const numbered_place& found =
+        places_[places_.of_work(task, scope < loaded_.events.size() ? scope : none)];
+    return {found.label, found.site};
+}
+
+finding_place check_input::wait_at(const await_info& await) {
+    if (await.scope >= loaded_.events.size() || is_request_[await.scope]) return await_at(await);
+    return work_at(await.task, await.scope);
+}
+
+finding_place check_input::await_at(const await_info& await) {
+    const numbered_place& found = places_[places_.of_await(await)];
+    return {found.label, found.site};
+}
+
+}  // namespace coroscope::analysis::inline checks

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The time that a trace does not explain, because facts are missing. A wait whose wake was lost may
+// have been a wait for a thread, and a thread of which no state is known may have had no processor.
+// Such time is charged to nothing: its cause may be the machine.
+
+#include <cstdint>
+
+#include <coroscope/analysis/model.hpp>
+
+namespace coroscope::analysis::inline checks {
+
+/// Whether records of tasks may be missing.
+[[nodiscard]] inline bool has_losses(const trace& loaded) noexcept {
+    const trace_health& health = loaded.health;
+    return health.lost_records() || health.damaged_chunks != 0 || health.partial;
+}
+
+/// Whether the session recorded each switch of its threads, so that a running thread without a
+/// state is a gap.
+[[nodiscard]] inline bool has_switches(const trace& loaded) noexcept {
+    return loaded.states.source == coroscope::trace::thread_state_source::switches;
+}
+
+/// Whether the states of a thread are missing for most of a time, although the session recorded
+/// states. The first ones come when the recorder follows the thread, and the last ones are written
+/// some time after they happened. Samples show the states of whole pieces of time only.
+[[nodiscard]] inline bool lacks_states(const trace& loaded, std::uint32_t thread,
+                                       std::int64_t from_ns, std::int64_t to_ns) {
+    const thread_states& states = loaded.states;
+    if (states.source == coroscope::trace::thread_state_source::samples) {
+        from_ns = states.around(thread, from_ns).start_ns;
+        to_ns = states.around(thread, to_ns).end_ns;
+    } else if (!has_switches(loaded)) {
+        return false;
+    }
+    const state_times times = states.between(thread, from_ns, to_ns);
+    return times.unknown_ns > times.known_ns();
+}
+
+}  // namespace coroscope::analysis::inline checks

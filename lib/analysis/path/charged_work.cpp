@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "charged_work.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "../answer/lock_samples.hpp"
+
+namespace coroscope::analysis::inline paths {
+namespace {
+
+std::vector<lock_wait> waits_in_looks(const trace& loaded) {
+    if (loaded.states.looks.empty()) return {};
+    return sampled_lock_waits(loaded);
+}
+
+bool is_known(const thread_work& work) { return work.thread != none || work.task != none; }
+
+// Returns a time within `whole`, scaled by the charged part of `whole`.
+std::int64_t scaled(std::int64_t time_ns, std::int64_t part_ns, std::int64_t whole_ns) {
+    if (whole_ns <= 0) return 0;
+    const double share = static_cast<double>(part_ns) / static_cast<double>(whole_ns);
+    return std::min(part_ns, static_cast<std::int64_t>(static_cast<double>(time_ns) * share));
+}
+
+}  // namespace
+
+charged_work::charged_work(const trace& loaded)
+    : loaded_(loaded),
+      sampled_(waits_in_looks(loaded)),
+      seen_(sampled_, loaded.threads.size(),
+            [](const lock_wait& each) { return each.waiter.thread; }),
+      waits_(loaded),
+      resources_(loaded.resource_waits, loaded.resource_waits.empty() ? 0 : loaded.tasks.size(),
+                 [](const resource_wait& each) { return each.task; }) {}
+
+// Adds the holders of the locks and resources for which the blamed work waited, if they are known.
+void charged_work::add_holders(const path_segment& segment, const path_blame& blame,
+                               std::vector<charge>& to) const {
+    const auto add = [&](const thread_work& holder, std::int64_t from_ns, std::int64_t to_ns) {
+        if (is_known(holder))
+            to.push_back(
+                {holder.task, holder.scope, holder.thread, cause_role::held, to_ns - from_ns});
+    };
+    const auto add_lock = [&](const lock_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
+        if (wait.waiter.task == blame.task && wait.waiter.scope == blame.event)
+            add(wait.blamed(), from_ns, to_ns);
+    };
+    waits_.locks.for_each_in(blame.thread, segment.start_ns, segment.end_ns, add_lock);
+    seen_.for_each_in(blame.thread, segment.start_ns, segment.end_ns, add_lock);
+    waits_.resources.for_each_in(
+        blame.thread, segment.start_ns, segment.end_ns,
+        [&](const resource_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
+            if (wait.task == blame.task && wait.holder_known)
+                add({wait.holder_thread, wait.holder_task, wait.holder_scope}, from_ns, to_ns);
+        });
+}
+
+// Returns the time of the segment in which the thread was preempted while it ran the blamed task.
+std::int64_t charged_work::preempted_ns(const path_segment& segment,
+                                        const path_blame& blame) const {
+    if (blame.thread >= loaded_.threads.size() || !loaded_.states.any()) return 0;
+    if (blame.task >= loaded_.tasks.size())
+        return loaded_.states.between(blame.thread, segment.start_ns, segment.end_ns).preempted_ns;
+    const index_range& own = loaded_.tasks[blame.task].slices;
+    if (own.empty()) return 0;
+    const auto first = loaded_.slices.begin() + own.front();
+    const auto last = first + static_cast<std::ptrdiff_t>(own.size());
+    auto run = std::ranges::lower_bound(first, last, segment.start_ns, {}, &slice::start_ns);
+    if (run != first) --run;
+    std::int64_t sum_ns = 0;
+    for (; run != last && run->start_ns < segment.end_ns; ++run) {
+        const std::int64_t from_ns = std::max(run->start_ns, segment.start_ns);
+        const std::int64_t to_ns = std::min(run->end_ns, segment.end_ns);
+        if (run->thread == blame.thread && from_ns < to_ns)
+            add_to(sum_ns, loaded_.states.between(run->thread, from_ns, to_ns).preempted_ns);
+    }
+    return sum_ns;
+}
+
+std::vector<charge> charged_work::divided(const path_segment& segment,
+                                          const path_blame& blame) const {
+    std::vector<charge> parts;
+    add_holders(segment, blame, parts);
+    const std::int64_t whole_ns = blame.charged_ns;
+    std::int64_t left_ns = whole_ns;
+    for (charge& each : parts) {
+        each.time_ns = std::min(left_ns, scaled(each.time_ns, whole_ns, blame.time_ns));
+        left_ns -= each.time_ns;
+    }
+    const std::int64_t preempted =
+        std::min(left_ns, scaled(preempted_ns(segment, blame), whole_ns, blame.time_ns));
+    parts.push_back({none, none, blame.thread, cause_role::preempted, preempted});
+    parts.push_back({blame.task, blame.event, blame.thread, cause_role::ran, left_ns - preempted});
+    return parts;
+}
+
+}  // namespace coroscope::analysis::inline paths

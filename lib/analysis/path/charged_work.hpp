@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The division of blamed work: the work itself, the locks for which it waited, and the time in
+// which its thread had no processor.
+
+#include <cstdint>
+#include <vector>
+
+#include "../model/thread_waits.hpp"
+#include <coroscope/analysis/critical_path.hpp>
+#include <coroscope/analysis/model.hpp>
+#include <coroscope/analysis/slow_requests.hpp>
+
+namespace coroscope::analysis::inline paths {
+
+/// A part of a segment's time, and the work to which it is charged.
+struct charge {
+    std::uint32_t task = none;    ///< index into trace::tasks
+    std::uint32_t scope = none;   ///< index into trace::events
+    std::uint32_t thread = none;  ///< index into trace::threads
+    cause_role role = cause_role::ran;
+    std::int64_t time_ns = 0;
+};
+
+class charged_work {
+public:
+    /// `loaded` must outlive it.
+    explicit charged_work(const trace& loaded);
+
+    /// Calls visit(charge) for each part of one entry of a segment's blame. The times add up to
+    /// that of the entry.
+    template <class Visit>
+    void for_each(const path_segment& segment, const path_blame& blame, Visit visit) const {
+        const charge whole{blame.task, blame.event, blame.thread, cause_role::ran,
+                           blame.charged_ns};
+        if (segment.kind != path_kind::queued) return visit(as(whole, cause_role::held));
+        if (blame.task == none && blame.event == none) return visit(as(whole, cause_role::idle));
+        for (const charge& each : divided(segment, blame)) visit(each);
+    }
+
+    /// Calls visit(charge) for the holders of the resources for which the task of a segment waited
+    /// while it was suspended, as far as they are known.
+    template <class Visit>
+    void for_each_holder(const path_segment& segment, Visit visit) const {
+        resources_.for_each_in(
+            segment.task, segment.start_ns, segment.end_ns,
+            [&](const resource_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
+                if (wait.holder_known)
+                    visit(charge{wait.holder_task, wait.holder_scope, wait.holder_thread,
+                                 cause_role::held, to_ns - from_ns});
+            });
+    }
+
+private:
+    static charge as(charge of, cause_role role) {
+        of.role = role;
+        return of;
+    }
+
+    [[nodiscard]] std::vector<charge> divided(const path_segment& segment,
+                                              const path_blame& blame) const;
+    void add_holders(const path_segment& segment, const path_blame& blame,
+                     std::vector<charge>& to) const;
+    [[nodiscard]] std::int64_t preempted_ns(const path_segment& segment,
+                                            const path_blame& blame) const;
+
+    const trace& loaded_;
+    std::vector<lock_wait> sampled_;
+    items_of_threads<lock_wait> seen_;
+    thread_waits waits_;
+    items_of_threads<resource_wait> resources_;  // by task in place of the thread
+};
+
+}  // namespace coroscope::analysis::inline paths

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "group_parts.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "../words/path_words.hpp"
+#include "../words/places.hpp"
+#include "charged_work.hpp"
+#include "waking_work.hpp"
+
+namespace coroscope::analysis::inline paths {
+namespace {
+
+constexpr std::int64_t least_work = 5;  // a fifth of a part
+
+using named_site = std::pair<std::string, std::uint32_t>;
+using part_key = std::tuple<path_kind, named_site, named_site>;  // kind, place, scope of a wait
+using work_key = std::pair<named_site, cause_role>;
+
+struct work_sum {
+    std::int64_t time_ns = 0;
+    std::uint32_t thread = none;  // the only one; none if there are several
+};
+using work_sums = std::map<work_key, work_sum>;
+
+struct part_sums {
+    std::int64_t slow_ns = 0;
+    std::int64_t median_ns = 0;
+    work_sums work;  // of the slow requests
+};
+
+named_site name_of_work(const trace& loaded, std::uint32_t task, std::uint32_t scope) {
+    if (scope < loaded.events.size()) {
+        const event& at = loaded.events[scope];
+        return {loaded.strings[at.name], at.site};
+    }
+    if (task >= loaded.tasks.size()) return {{}, none};
+    const std::uint32_t site = loaded.tasks[task].spawn_site;
+    return {site_name(loaded, site), site};
+}
+
+// Returns the innermost scope around a wait, except for the scope of a named await itself.
+std::uint32_t scope_around(const trace& loaded, const path_segment& segment) {
+    const std::uint32_t scope = segment.event;
+    if (scope == none || loaded.events[scope].site != segment_site(loaded, segment)) return scope;
+    const std::uint32_t outer = loaded.events[scope].parent;
+    return outer != none && loaded.events[outer].task == segment.task ? outer : none;
+}
+
+// Returns the innermost scope in the waiting task; if there is none, the task. Empty for the
+// request itself and its task.
+named_site scope_of_wait(const trace& loaded, const critical_path& path,
+                         const path_segment& segment) {
+    if (segment.await == none) return {{}, none};
+    const std::uint32_t scope = scope_around(loaded, segment);
+    if (scope == path.event || (scope == none && segment.task == path.task)) return {{}, none};
+    return name_of_work(loaded, segment.task, scope);
+}
+
+// Divides sums by the size of a group. The results add up to the quotient of the whole sum.
+class exact_means {
+public:
+    explicit exact_means(std::size_t size) : size_(static_cast<std::int64_t>(size)) {}
+
+    std::int64_t next(std::int64_t sum_ns) {
+        const std::int64_t before_ns = sum_ns_ / size_;
+        add_to(sum_ns_, sum_ns);
+        return sum_ns_ / size_ - before_ns;
+    }
+
+private:
+    std::int64_t size_;
+    std::int64_t sum_ns_ = 0;
+};
+
+work_sums::const_iterator largest_of(const work_sums& work, bool of_program) {
+    auto largest = work.end();
+    for (auto each = work.begin(); each != work.end(); ++each)
+        if (analysis::is_work(each->first.second) == of_program &&
+            (largest == work.end() || each->second.time_ns > largest->second.time_ns))
+            largest = each;
+    return largest;
+}
+
+// Returns the largest work of the program if the program has at least half of the charged time, or
+// its largest work at least a fifth. Otherwise the threads were idle or had no processor.
+work_sums::const_iterator cause_of(const work_sums& work) {
+    std::int64_t all_ns = 0;
+    std::int64_t program_ns = 0;
+    for (const auto& [key, sum] : work) {
+        add_to(all_ns, sum.time_ns);
+        if (analysis::is_work(key.second)) add_to(program_ns, sum.time_ns);
+    }
+    const auto largest = largest_of(work, true);
+    const bool is_enough =
+        largest != work.end() &&
+        (program_ns >= all_ns - program_ns || largest->second.time_ns >= all_ns / least_work);
+    return is_enough ? largest : largest_of(work, false);
+}
+
+class part_collection {
+public:
+    part_collection(const trace& loaded, const std::vector<critical_path>& paths)
+        : loaded_(loaded), charged_(loaded), waking_(loaded, paths) {}
+
+    void add(const critical_path& path, bool is_slow) {
+        for (const path_segment& each : path.segments) {
+            const named_site scope = scope_of_wait(loaded_, path, each);
+            part_sums& sums = parts_[{each.kind, place_of(each), scope}];
+            add_to(is_slow ? sums.slow_ns : sums.median_ns, each.length_ns());
+            if (is_slow) add_causes(sums, path, each, scope);
+        }
+    }
+
+    [[nodiscard]] std::vector<request_difference> result(std::size_t slow,
+                                                         std::size_t median) const {
+        std::vector<request_difference> made;
+        exact_means slow_ns(slow);
+        exact_means median_ns(median);
+        for (const auto& [key, sums] : parts_) {
+            request_difference part;
+            part.kind = std::get<0>(key);
+            std::tie(part.label, part.site) = std::get<1>(key);
+            std::tie(part.scope, part.scope_site) = std::get<2>(key);
+            part.slow_ns = slow_ns.next(sums.slow_ns);
+            part.median_ns = median_ns.next(sums.median_ns);
+            part.cause = cause_in(sums, slow);
+            made.push_back(std::move(part));
+        }
+        std::ranges::stable_sort(made, std::ranges::greater(), &request_difference::more_ns);
+        return made;
+    }
+
+private:
+    [[nodiscard]] named_site place_of(const path_segment& segment) const {
+        return {segment_label(loaded_, segment), segment_site(loaded_, segment)};
+    }
+
+    void add_causes(part_sums& sums, const critical_path& path, const path_segment& segment,
+                    const named_site& scope) const {
+        for (const std::uint32_t at : segment.blame)
+            charged_.for_each(segment, path.blame[at], [&](const charge& each) {
+                add_work(sums.work, {name_of_work(loaded_, each.task, each.scope), each.role},
+                         each.thread, each.time_ns);
+            });
+        if (segment.kind != path_kind::suspended && segment.kind != path_kind::waiting) return;
+        std::int64_t left_ns = segment.length_ns();
+        const auto add = [&](const charge& each) {
+            const std::int64_t time_ns = std::min(left_ns, each.time_ns);
+            left_ns -= time_ns;
+            add_work(sums.work, {name_of_work(loaded_, each.task, each.scope), each.role},
+                     each.thread, time_ns);
+        };
+        charged_.for_each_holder(segment, add);
+        if (const charge waking = waking_.of(segment); waking.scope != none) add(waking);
+        if (segment.kind == path_kind::suspended && !scope.first.empty() && left_ns > 0)
+            add_work(sums.work, {scope, cause_role::waited}, none, left_ns);
+    }
+
+    static void add_work(work_sums& work, const work_key& key, std::uint32_t thread,
+                         std::int64_t time_ns) {
+        const auto [found, is_new] = work.try_emplace(key, work_sum{0, thread});
+        add_to(found->second.time_ns, time_ns);
+        if (found->second.thread != thread) found->second.thread = none;
+    }
+
+    [[nodiscard]] static std::optional<difference_cause> cause_in(const part_sums& sums,
+                                                                  std::size_t slow) {
+        const auto largest = cause_of(sums.work);
+        if (largest == sums.work.end()) return std::nullopt;
+        difference_cause cause;
+        cause.role = largest->first.second;
+        if (analysis::is_work(cause.role)) std::tie(cause.label, cause.site) = largest->first.first;
+        cause.thread = largest->second.thread;
+        cause.time_ns = largest->second.time_ns / static_cast<std::int64_t>(slow);
+        return cause;
+    }
+
+    const trace& loaded_;
+    charged_work charged_;
+    waking_work waking_;
+    std::map<part_key, part_sums> parts_;
+};
+
+}  // namespace
+
+std::vector<request_difference> differences_of(const trace& loaded,
+                                               std::span<const request_info> slow,
+                                               std::span<const request_info> median) {
+    std::vector<request_info> both(slow.begin(), slow.end());
+    both.insert(both.end(), median.begin(), median.end());
+    const std::vector<critical_path> paths =
+        critical_paths(loaded, both, {.through_holders = false});
+    part_collection parts(loaded, paths);
+    for (std::size_t at = 0; at < paths.size(); ++at) parts.add(paths[at], at < slow.size());
+    return parts.result(slow.size(), median.size());
+}
+
+}  // namespace coroscope::analysis::inline paths

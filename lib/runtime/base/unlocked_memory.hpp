@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Reserves address space that takes memory only for touched pages, even if the program locks all
+// its future mappings (mlockall(MCL_FUTURE)). In such a program a plain mmap() allocates every page
+// at once and keeps it.
+//
+// Threads: any; a signal handler, too.
+
+#include <cerrno>
+#include <cstddef>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace coroscope::runtime::inline base {
+
+/// Maps memory for reading and writing at any address, like mmap().
+inline void* map_unlocked(std::size_t bytes, int flags, int file = -1) noexcept {
+    // The kernel allocates no page that may not be touched.
+    void* at = ::mmap(nullptr, bytes, PROT_NONE, flags, file, 0);
+    if (at == MAP_FAILED) return at;
+    ::munlock(at, bytes);
+    if (::mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0) return at;
+    const int error = errno;
+    ::munmap(at, bytes);
+    errno = error;
+    return MAP_FAILED;
+}
+
+/// Returns whether the program locks its future mappings. The system has no call for this question,
+/// but it refuses to discard a locked page.
+inline bool new_memory_is_locked() noexcept {
+    void* at = ::mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return false;
+    const bool locked = ::madvise(at, 1, MADV_DONTNEED) != 0;
+    ::munmap(at, 1);
+    return locked;
+}
+
+/// Replaces a mapping by empty memory while other threads may use it. Returns false if the system
+/// refuses; the mapping is then unchanged.
+inline bool replace_by_empty_memory(void* place, std::size_t bytes) noexcept {
+    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    const auto address = reinterpret_cast<long>(place);
+    // Makes the system calls directly: ThreadSanitizer would treat the C library's functions as a
+    // write to all bytes of the mapping, and report a race with the threads that use it.
+    void* const fresh = new_memory_is_locked() ? map_unlocked(bytes, flags) : MAP_FAILED;
+    if (fresh != MAP_FAILED) {
+        if (::syscall(SYS_mremap, fresh, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) ==
+            address)
+            return true;
+        ::munmap(fresh, bytes);
+    }
+    return ::syscall(SYS_mmap, place, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1L,
+                     off_t{0}) == address;
+}
+
+/// Returns the memory of whole pages to the system.
+inline void discard_memory(void* from, std::size_t bytes) noexcept {
+    if (::madvise(from, bytes, MADV_DONTNEED) == 0 || errno != EINVAL) return;
+    ::munlock(from, bytes);  // the program has locked its mappings (MCL_CURRENT)
+    ::madvise(from, bytes, MADV_DONTNEED);
+}
+
+}  // namespace coroscope::runtime::inline base

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <coroscope/resource.hpp>
+
+#include <iterator>
+
+#include <coroscope/trace/resource_format.hpp>
+
+#include "../writer/recorder.hpp"
+
+namespace coroscope::detail {
+
+using namespace runtime;
+
+namespace {
+
+// The categories of resources' sites, by resource_kind. Their addresses are part of the sites'
+// keys.
+constexpr const char* kind_names[] = {"mutex", "semaphore", "pool", "channel", "other"};
+
+const char* name_of(resource_kind kind) noexcept {
+    const auto index = static_cast<std::size_t>(kind);
+    return kind_names[index < std::size(kind_names) ? index : std::size(kind_names) - 1];
+}
+
+// Returns the id of the resource's site, which is registered at the first record.
+std::uint32_t site_of(resource_state& of) noexcept {
+    const std::uint32_t known = __atomic_load_n(&of.site, __ATOMIC_RELAXED);
+    if (known != 0) return known;
+    const char* const kind = name_of(of.kind);
+    const bool named = of.name != nullptr && *of.name != '\0';
+    site* const made = intern_resource(named ? of.name : kind, kind);
+    const std::uint32_t id = made == nullptr ? 0 : site_id(*made);
+    __atomic_store_n(&of.site, id, __ATOMIC_RELAXED);
+    return id;
+}
+
+// Numbers resources in the order of their first records. Of two threads that number one at the same
+// time, the later one takes the other's number.
+std::uint32_t instance_of(resource_state& of) noexcept {
+    static constinit std::uint32_t last = 0;
+    std::uint32_t number = __atomic_load_n(&of.instance, __ATOMIC_RELAXED);
+    if (number != 0) return number;
+    const std::uint32_t next = __atomic_add_fetch(&last, 1U, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&of.instance, &number, next, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+    return number != 0 ? number : next;
+}
+
+// Returns the mark of the current task and thread, or 0 if nothing records: without a session a
+// thread does not know its task.
+std::uint64_t recorded_mark() noexcept {
+    return register_thread(this_thread) != nullptr && is_recording() ? this_thread.mark : 0;
+}
+
+void take_release(const resource_state& of, wait_end how,
+                  trace::resource_wait_body& wait) noexcept {
+    if (!of.exclusive || how == wait_end::gave_up) return;
+    const std::uint64_t released = __atomic_load_n(&of.released, __ATOMIC_RELAXED);
+    if (released <= wait.start) return;
+    // It is unknown whether the writer's release or a later release of a sharer ended the wait.
+    if (how == wait_end::acquired && __atomic_load_n(&of.shared, __ATOMIC_RELAXED) != 0) return;
+    wait.released = released;
+    wait.releaser = __atomic_load_n(&of.releaser, __ATOMIC_RELAXED);
+}
+
+std::uint32_t flags_of(wait_end how) noexcept {
+    switch (how) {
+        case wait_end::shared: return trace::resource_wait_shared;
+        case wait_end::gave_up: return trace::resource_wait_gave_up;
+        case wait_end::acquired: break;
+    }
+    return 0;
+}
+
+}  // namespace
+
+begun_resource_wait begin_resource_wait(resource_state& of) noexcept {
+    if (register_thread(this_thread) == nullptr || !is_recording()) return {};
+    // Must come before the clock is read. A holder that does not see this wait yet then notes no
+    // release, or one before the wait's start, which is ignored.
+    if (of.exclusive) __atomic_fetch_add(&of.waiting, 1U, __ATOMIC_SEQ_CST);
+    return {now(), of.exclusive ? __atomic_load_n(&of.holder, __ATOMIC_RELAXED) : 0};
+}
+
+void end_resource_wait(resource_state& of, const begun_resource_wait& begun,
+                       wait_end how) noexcept {
+    trace::resource_wait_body wait{};
+    wait.start = begun.start;
+    wait.holder = begun.holder;
+    take_release(of, how, wait);
+    wait.waiter = recorded_mark();
+    if (of.exclusive) {
+        __atomic_fetch_sub(&of.waiting, 1U, __ATOMIC_RELAXED);
+        if (how == wait_end::acquired) __atomic_store_n(&of.holder, wait.waiter, __ATOMIC_RELAXED);
+    }
+    if (this_thread.record == nullptr) return count_unregistered(1);
+    if (wait.waiter == 0) return;  // no session records here any more
+    const std::uint64_t end = now();
+    wait.site = site_of(of);
+    wait.instance = instance_of(of);
+    write_fact(end, trace::make_resource_wait_id(flags_of(how), of.capacity), wait);
+}
+
+void note_resource_holder(resource_state& of) noexcept {
+    __atomic_store_n(&of.holder, recorded_mark(), __ATOMIC_RELAXED);
+}
+
+void note_resource_release(resource_state& of) noexcept {
+    __atomic_store_n(&of.releaser, recorded_mark(), __ATOMIC_RELAXED);
+    __atomic_store_n(&of.released, now(), __ATOMIC_RELAXED);
+    __atomic_store_n(&of.shared, 0U, __ATOMIC_RELAXED);
+    __atomic_store_n(&of.holder, std::uint64_t{0}, __ATOMIC_RELAXED);
+}
+
+}  // namespace coroscope::detail

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The comparison of slow requests with median ones.
+
+#include <coroscope/analysis/slow_requests.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include <coroscope/analysis/views.hpp>
+#include <doctest/doctest.h>
+
+#include "loaded_trace.hpp"
+
+using namespace coroscope;
+using analysis::path_kind;
+using test::loaded;
+
+namespace {
+
+// Requests (tasks "serve" on thread 1) that run 100 ns, wait for a query of 200 ns and run 50 ns.
+// After the query of the last one, thread 1 runs a task "audit" for 5000 ns first.
+class service {
+public:
+    explicit service(std::uint64_t requests, std::int64_t audit_ns = 5000) {
+        serve_ = built_.site("serve", "server.cpp", 1, trace::site_kind::coroutine);
+        audit_ = built_.site("audit", "audit.cpp", 2, trace::site_kind::coroutine);
+        query_ = built_.site("query", "store.cpp", 3, trace::site_kind::await);
+        for (std::uint64_t task = 1; task <= requests; ++task)
+            add(task, task == requests ? audit_ns : 0);
+        built_.lasts(now_ + 1000);
+    }
+
+    const test::trace_builder& trace() const { return built_; }
+
+private:
+    void add(std::uint64_t task, std::int64_t audit_ns) {
+        const std::int64_t start = now_;
+        built_.on(1)
+            .spawn(start, task, serve_, trace::spawn_started)
+            .suspend(start + 100, task, query_);
+        built_.on(2).wake(start + 300, task, 0, 2);
+        std::int64_t resume = start + 300;
+        if (audit_ns != 0) {
+            built_.on(1).spawn(start + 200, 1000 + task, audit_, trace::spawn_started);
+            resume = start + 200 + audit_ns;
+            built_.on(1).finish(resume, 1000 + task);
+        }
+        built_.on(1).resume(resume, task).finish(resume + 50, task);
+        now_ = resume + 1000;
+    }
+
+    test::trace_builder built_;
+    std::uint32_t serve_ = 0;
+    std::uint32_t audit_ = 0;
+    std::uint32_t query_ = 0;
+    std::int64_t now_ = 100;
+};
+
+}  // namespace
+
+TEST_SUITE("slow requests") {
+    TEST_CASE("the first difference is the wait for the thread, because of the work on it") {
+        const analysis::trace from = loaded(service(20).trace());
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        CHECK(found->requests == 20);
+        CHECK(found->slow_wall_ns == 5250 - 200 + 200);
+        CHECK(found->median_wall_ns == 350);
+        REQUIRE(!found->differences.empty());
+        const analysis::request_difference& first = found->differences.front();
+        CHECK(first.kind == path_kind::queued);
+        CHECK(first.label == "query");
+        CHECK(first.more_ns() == 4900);
+        CHECK(first.share == doctest::Approx(1));
+        REQUIRE(first.cause);
+        CHECK(first.cause->label == "audit");
+        CHECK(first.cause->role == analysis::cause_role::ran);
+        CHECK(first.cause->time_ns == 4900);
+        CHECK(found->unexplained_share == 0);
+    }
+
+    TEST_CASE("the differences of all parts add up to the difference of the wall times") {
+        const analysis::trace from = loaded(service(40).trace());
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        std::int64_t sum = 0;
+        for (const auto& each : found->differences) sum += each.more_ns();
+        CHECK(sum == found->slow_wall_ns - found->median_wall_ns);
+    }
+
+    TEST_CASE("requests that take the same time do not differ, and no sentence says so") {
+        const analysis::trace from = loaded(service(20, 0).trace());
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        CHECK_FALSE(found->differ());
+        CHECK(analysis::slow_requests_sentence(from, *found).empty());
+        CHECK(analysis::slow_requests_text(from, *found).find("not differ") != std::string::npos);
+    }
+
+    TEST_CASE("a lock whose holder recorded nothing is held by unrecorded work") {
+        const analysis::trace from = loaded(service(20).trace());
+        auto found = analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        REQUIRE(!found->differences.empty());
+        found->differences.front().cause =
+            analysis::difference_cause{.role = analysis::cause_role::held};
+        CHECK(analysis::slow_requests_text(from, *found).find("a lock held by unrecorded work") !=
+              std::string::npos);
+    }
+
+    TEST_CASE("without a type, one is compared that has enough requests in full") {
+        analysis::trace from = loaded(service(20).trace());
+        analysis::request_list list = analysis::requests_of(from);
+        for (analysis::request_info& each : list.requests) each.left_out = true;
+        CHECK_FALSE(analysis::compare_slow_requests(from, list, ""));
+    }
+
+    TEST_CASE("fewer than five whole requests are not compared") {
+        const analysis::trace from = loaded(service(4).trace());
+        CHECK_FALSE(analysis::compare_slow_requests(from, analysis::requests_of(from), "serve"));
+    }
+
+    TEST_CASE("one request is compared with the median ones of its type") {
+        const analysis::trace from = loaded(service(20).trace());
+        const analysis::request_list list = analysis::requests_of(from);
+        const auto place = analysis::find_request(list, 1);
+        REQUIRE(place);
+        const auto found = analysis::compare_request(from, list, *place);
+        REQUIRE(found);
+        CHECK(found->slow == std::vector<std::uint64_t>{1});
+        CHECK_FALSE(found->differ());
+    }
+
+    TEST_CASE("the sentence names the place and the work that was in the way") {
+        const analysis::trace from = loaded(service(20, 5'000'000).trace());
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        const std::string sentence = analysis::slow_requests_sentence(from, *found);
+        CHECK(sentence.find("5.0 ms longer than the median: 100 % of it queued in query at "
+                            "store.cpp:3, because of audit on thread") != std::string::npos);
+    }
+
+    TEST_CASE("a wait that nothing explains stays unexplained, and no sentence blames anything") {
+        test::trace_builder built;
+        const auto serve = built.site("serve", "server.cpp", 1, trace::site_kind::coroutine);
+        std::int64_t now = 100;
+        for (std::uint64_t task = 1; task <= 20; ++task) {
+            const std::int64_t wait = task == 20 ? 9000 : 200;
+            built.on(1)
+                .spawn(now, task, serve, trace::spawn_started)
+                .suspend(now + 10, task)
+                .resume(now + 10 + wait, task)
+                .finish(now + 20 + wait, task);
+            now += 100 + wait;
+        }
+        const analysis::trace from = loaded(built.lasts(now));
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        CHECK(found->differ());
+        CHECK(found->unexplained_share == doctest::Approx(1));
+        CHECK(analysis::slow_requests_sentence(from, *found).empty());
+    }
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <coroscope/coroscope.hpp>
+
+int main() { COROSCOPE("main"); }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Modes of hostile_program: others change the trace file or its descriptor.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../support/session_steps.hpp"
+#include "hostile_modes.hpp"
+
+using namespace std::chrono_literals;
+
+namespace coroscope::test {
+
+namespace {
+
+// Waits up to ten seconds for an error in the session's status.
+void await_error(const profile& session) {
+    for (int ms = 0; ms < 10'000 && session.status().error_number == 0; ++ms)
+        std::this_thread::sleep_for(1ms);
+}
+
+// Cuts the trace file, as another process may do.
+void cut(const char* path) {
+    if (::truncate(path, 8192) != 0) std::_Exit(9);
+}
+
+// Waits until the recorder has room ahead and the file grows no more.
+void await_room(const char* path) {
+    std::uintmax_t before = 0;
+    for (std::uintmax_t now = 1; now != before; now = std::filesystem::file_size(path)) {
+        before = now;
+        std::this_thread::sleep_for(100ms);
+    }
+}
+
+// Finds the descriptor of the trace in this process, and gives its number to another file. Returns
+// -1 if there is no such descriptor.
+int take_descriptor(const char* trace, int other) {
+    struct stat wanted{};
+    if (::stat(trace, &wanted) != 0) return -1;
+    for (int number = 3; number < 1024; ++number) {
+        struct stat about{};
+        const bool found = ::fstat(number, &about) == 0 && about.st_ino == wanted.st_ino &&
+                           about.st_dev == wanted.st_dev;
+        if (found) return ::dup2(other, number);
+    }
+    return -1;
+}
+
+}  // namespace
+
+// cut FILE: while no thread records
+int cut_while_idle(arguments given) {
+    profile session{{.output = given[0], .all_threads = true}};
+    steps(1000);
+    await_room(given[0]);
+    cut(given[0]);
+    await_error(session);
+    steps(100'000);
+    std::thread([] { steps(1000); }).join();
+    const bool lost = session.status().lost_records != 0;
+    session.stop();
+    print(session.status());
+    return lost ? 0 : 1;
+}
+
+// cut while recording FILE DESCRIPTOR: while four threads record. Reports crashes on that
+// descriptor, unless it is -1.
+int cut_while_recording(arguments given) {
+    profile session{{.output = given[0],
+                     .all_threads = true,
+                     .chunk_bytes = 4096,
+                     .crash_report = std::atoi(given[1])}};
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&] {
+            for (std::uint64_t done = 0; !stop; ++done) step(done);
+        });
+    std::this_thread::sleep_for(20ms);
+    cut(given[0]);
+    await_error(session);
+    std::this_thread::sleep_for(20ms);
+    session.stop();
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    print(session.status());
+    return 0;
+}
+
+// cut at the stop FILE
+int cut_at_stop(arguments given) {
+    profile session{{.output = given[0]}};
+    steps(1000);
+    await_room(given[0]);
+    cut(given[0]);
+    session.stop();
+    return 0;
+}
+
+// remove FILE
+int remove_file(arguments given) {
+    profile session{{.output = given[0]}};
+    steps(10);
+    ::unlink(given[0]);
+    await_error(session);
+    session.stop();
+    print(session.status());
+    return 0;
+}
+
+// close its descriptor FILE LOG: a log gets the number of the trace's descriptor, and lines before
+// and after the session's stop
+int close_descriptor(arguments given) {
+    profile session{{.output = given[0], .all_threads = true, .limit_bytes = 8U << 20}};
+    steps(1000);
+    const int opened = ::open(given[1], O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const int log = take_descriptor(given[0], opened);
+    ::close(opened);
+    if (::write(log, "line\n", 5) != 5) return 1;
+    await_error(session);
+    steps(500'000);
+    const std::uint64_t lost = session.status().lost_records;
+    session.stop();
+    if (::write(log, "line\n", 5) != 5) return 2;
+    std::printf("%llu\n", static_cast<unsigned long long>(lost));
+    print(session.status());
+    return 0;
+}
+
+}  // namespace coroscope::test
