@@ -202,13 +202,19 @@ def may_be_unsteady(test):
     return count(test).failed and test["result"] != "TIMEOUT" and not SANITIZER.search(output)
 
 
+def name_for_meson(test):
+    """The name by which `meson test` finds the test. In the log, that of the project and its suites stand before it."""
+    return test["name"].rsplit(" / ", 1)[-1]
+
+
 def run_again(tests, folder, patience, wrapper):
     """Runs the tests that failed once more, one at a time. Returns all tests with the second results, and the first
     results of those that passed then."""
     first = {test["name"]: test for test in tests if may_be_unsteady(test)}
     if not first:
         return tests, []
-    again = {test["name"]: test for test in run(folder, list(first), patience, wrapper, 1)}
+    names = sorted({name_for_meson(test) for test in first.values()})
+    again = {test["name"]: test for test in run(folder, names, patience, wrapper, 1)}
     unsteady = [test for name, test in first.items() if name in again and not count(again[name]).failed]
     return [again.get(test["name"], test) if test["name"] in first else test for test in tests], unsteady
 

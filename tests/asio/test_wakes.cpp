@@ -32,8 +32,25 @@ bool woke_in(const analysis::trace& loaded, const analysis::await_info& await,
     return around.start_ns <= *await.wake_ns && *await.wake_ns <= around.end_ns;
 }
 
-void spin_until(std::chrono::steady_clock::time_point moment) {
-    while (std::chrono::steady_clock::now() < moment) {
+using timer_clock = net::steady_timer::clock_type;
+
+void spin_until(timer_clock::time_point moment) {
+    while (timer_clock::now() < moment) {
+    }
+}
+
+// Whether what must come before the expiry of a timer did. On a busy machine the thread may lose
+// its processor until after the expiry.
+bool in_time = true;
+
+// Records program(until_expiry) again, with ever longer times until the expiry, until it was in
+// time.
+template <class Program>
+analysis::trace record_in_time(Program program) {
+    for (std::chrono::milliseconds until_expiry = 3ms;; until_expiry *= 2) {
+        in_time = true;
+        analysis::trace loaded = record([&] { program(until_expiry); });
+        if (in_time || until_expiry > 10s) return loaded;
     }
 }
 
@@ -51,6 +68,7 @@ net::awaitable<void> is_busy(net::steady_timer& timer) {
     COROSCOPE_FUNCTION();
     {
         COROSCOPE("over the expiry");
+        in_time = timer_clock::now() + 100us < timer.expiry();
         spin_until(timer.expiry() + 2ms);
     }
     COROSCOPE("after the expiry");
@@ -64,8 +82,10 @@ net::awaitable<void> cancels(net::steady_timer& timer) {
         COROSCOPE("cancelling");
         timer.cancel();
     }
+    in_time = timer_clock::now() < timer.expiry();
     COROSCOPE("after the cancelling");
-    busy(2ms);
+    const bool expires_soon = timer.expiry() < timer_clock::now() + 30min;
+    spin_until(expires_soon ? timer.expiry() + 1ms : timer_clock::now() + 2ms);
     co_return;
 }
 
@@ -181,9 +201,9 @@ TEST_CASE("the awaiter of a co_spawn that never suspends is woken by its end, an
 
 TEST_CASE("a timer that expires while its thread is busy wakes its awaiter at the expiry, not "
           "after the busy stretch") {
-    const analysis::trace loaded = record([] {
+    const analysis::trace loaded = record_in_time([](auto until_expiry) {
         net::io_context io;
-        net::steady_timer timer(io, 3ms);
+        net::steady_timer timer(io, until_expiry);
         net::co_spawn(io, waits_for(timer), net::detached);
         net::co_spawn(io, is_busy(timer), net::detached);
         io.run();
@@ -198,10 +218,10 @@ TEST_CASE("a timer that expires while its thread is busy wakes its awaiter at th
 }
 
 TEST_CASE("a timer on a strand wakes its awaiter at the expiry, although the strand was busy") {
-    const analysis::trace loaded = record([] {
+    const analysis::trace loaded = record_in_time([](auto until_expiry) {
         net::io_context io;
         const auto strand = net::make_strand(io);
-        net::steady_timer timer(strand, 3ms);
+        net::steady_timer timer(strand, until_expiry);
         net::co_spawn(strand, waits_for(timer), net::detached);
         net::co_spawn(strand, is_busy(timer), net::detached);
         io.run();
@@ -244,9 +264,9 @@ TEST_CASE("each wait for a timer of the steady clock has a wake within the wait,
 }
 
 TEST_CASE("a handler of a timer was ready since the expiry, or since it was given") {
-    const analysis::trace loaded = record([] {
+    const analysis::trace loaded = record_in_time([](auto until_expiry) {
         net::io_context io;
-        net::steady_timer timer(io, 3ms);
+        net::steady_timer timer(io, until_expiry);
         timer.async_wait([](net_error::error_code) { COROSCOPE("late"); });
         net::steady_timer expired(io, -3ms);
         expired.async_wait([](net_error::error_code) { COROSCOPE("at once"); });
@@ -276,17 +296,18 @@ TEST_CASE("the wake of a timer with another clock is unknown") {
 TEST_CASE("a coroutine that cancels a timer wakes its awaiter, even if the timer expires before "
           "the awaiter goes on") {
     const auto cancelled = [](auto expiry) {
-        return record([expiry] {
+        return record_in_time([expiry](auto until_expiry) {
             net::io_context io;
-            net::steady_timer timer(io, expiry);
+            net::steady_timer timer(io, expiry(until_expiry));
             net::co_spawn(io, waits_for(timer), net::detached);
             net::co_spawn(io, cancels(timer), net::detached);
             io.run();
         });
     };
-    for (const analysis::trace& loaded : {cancelled(net::steady_timer::clock_type::now() + 1h),
-                                          cancelled(net::steady_timer::time_point::max()),
-                                          cancelled(net::steady_timer::clock_type::now() + 2ms)}) {
+    for (const analysis::trace& loaded :
+         {cancelled([](auto) { return timer_clock::now() + 1h; }),
+          cancelled([](auto) { return timer_clock::time_point::max(); }),
+          cancelled([](auto until_expiry) { return timer_clock::now() + until_expiry; })}) {
         const analysis::await_info& wait = await_of(loaded, "waits_for");
         CHECK(wait.reason == wake_reason::cancellation);
         CHECK(woke_in(loaded, wait, "cancelling"));
@@ -383,10 +404,10 @@ net::awaitable<void> reads_guarded(tcp_stream& from, net::steady_timer& timer) {
 }  // namespace
 
 TEST_CASE("a read that its own timer ends is ready since the expiry") {
-    const analysis::trace loaded = record([] {
+    const analysis::trace loaded = record_in_time([](auto until_expiry) {
         net::io_context io;
         loopback made(io);
-        net::steady_timer timer(io, 3ms);
+        net::steady_timer timer(io, until_expiry);
         net::co_spawn(io, reads_guarded(made.near, timer), net::detached);
         net::co_spawn(io, is_busy(timer), net::detached);
         io.run();
@@ -487,13 +508,16 @@ namespace {
 
 // The second wait is cancelled by a signal of its own, right after this coroutine, and before it
 // another one, has cancelled waits for the same timer.
-net::awaitable<void> waits_for_signal(net::steady_timer& timer, net::cancellation_slot slot) {
+net::awaitable<void> waits_for_signal(net::steady_timer& timer, net::cancellation_signal& given) {
     COROSCOPE_FUNCTION();
     timer.expires_after(0ms);
     co_await timer.async_wait(net::use_awaitable);
     timer.expires_after(1h);
+    net::steady_timer later(timer.get_executor(), 3ms);
+    later.async_wait(
+        [&given](net_error::error_code) { given.emit(net::cancellation_type::terminal); });
     try {
-        co_await timer.async_wait(net::bind_cancellation_slot(slot, net::use_awaitable));
+        co_await timer.async_wait(net::bind_cancellation_slot(given.slot(), net::use_awaitable));
     } catch (const net_error::system_error&) {  // cancelled
     }
 }
@@ -507,10 +531,7 @@ TEST_CASE("an operation that a signal of its own cancels has no known wake, alth
         net::steady_timer timer(io, 1h);
         net::cancellation_signal given;
         timer.async_wait([](net_error::error_code) {});
-        net::co_spawn(io, waits_for_signal(timer, given.slot()), net::detached);
-        net::steady_timer later(io, 3ms);
-        later.async_wait(
-            [&given](net_error::error_code) { given.emit(net::cancellation_type::terminal); });
+        net::co_spawn(io, waits_for_signal(timer, given), net::detached);
         io.run();
     });
     const analysis::task_info& task = task_named(loaded, "waits_for_signal");

@@ -46,24 +46,26 @@ test('wanted', find_program('test'), args: ['-e', needed])
         self.assert_passed(self.run_wanted("--wrapper", "env"))
 
     def run_script(self, script, *options):
-        """Runs a project with one test, a script of the shell in which $1 is a file that lasts from run to run."""
+        """Runs a project's test, a script of the shell in which $1 is a file that lasts from run to run. Another suite of
+        the project makes Meson put the suites into its log's names."""
         program = self.project / "program"
         program.write_text(script)
         self.project.joinpath("meson.build").write_text(
-            f"project('p')\ntest('wanted', find_program('sh'), args: ['{program}', '{self.project}/seen'])\n")
+            f"project('p')\ntest('wanted', find_program('sh'), args: ['{program}', '{self.project}/seen'], suite: 's')\n"
+            "test('other', find_program('true'), suite: 'o')\n")
         self.set_up()
         return self.run_wanted(*options)
 
     def test_a_test_that_passes_on_its_second_run_is_counted_as_passed_and_listed(self):
         done = self.run_script('test -e "$1" || { touch "$1"; echo once; exit 3; }', "--second-run")
         self.assert_passed(done)
-        self.assertIn("passed on a second run, alone:\n  wanted: exit status 3\n", done.stdout)
+        self.assertIn("passed on a second run, alone:\n  p:s / wanted: exit status 3\n", done.stdout)
         self.assertIn("    once\n", done.stdout)
 
     def test_a_test_that_fails_twice_is_counted_as_failed_and_listed(self):
         done = self.run_script("exit 3", "--second-run")
         self.assertEqual(done.stdout.splitlines()[-4:],
-                         ["failed:", "  wanted: exit status 3", "", "0 passed, 1 failed"])
+                         ["failed:", "  p:s / wanted: exit status 3", "", "0 passed, 1 failed"])
         self.assertEqual(done.returncode, 1)
 
     def test_a_test_is_not_run_again_if_a_sanitizer_reported_a_fault(self):
@@ -79,7 +81,7 @@ test('wanted', find_program('test'), args: ['-e', needed])
         rule, case = "=" * 79, "TEST CASE:  the sum is right"
         done = self.run_script(
             f"cat <<'T'\n{rule}\na.cpp:1:\n{case}\n\na.cpp:2: ERROR: CHECK( 1 == 2 )\n\n{rule}\nT\nexit 1\n")
-        self.assertIn("failed:\n  wanted: the sum is right: a.cpp:2: ERROR: CHECK( 1 == 2 )\n", done.stdout)
+        self.assertIn("failed:\n  p:s / wanted: the sum is right: a.cpp:2: ERROR: CHECK( 1 == 2 )\n", done.stdout)
 
     def test_tests_can_be_built_without_being_run(self):
         self.describe("needed", "left_out")
