@@ -59,12 +59,12 @@ class Planted(ToolTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.findings(trace)
 
-    def try_on_busy_machine(self, is_answered):
+    def try_on_busy_machine(self, is_answered, problem="no answer"):
         if any(is_answered() for _ in range(RUNS)):
             return
         if os.getloadavg()[0] > BUSY * os.cpu_count():
             self.skipTest("SKIP: the machine is too busy: requests are slow without a fault")
-        self.fail(f"no answer in {RUNS} runs")
+        self.fail(f"{problem} in {RUNS} runs")
 
     def test_the_planted_place_is_a_cause(self):
         for name, place in faulty_programs():
@@ -79,7 +79,8 @@ class Planted(ToolTest):
 
 
 class Incomplete(Planted):
-    """Traces with losses: no work but that of the fault may be a cause."""
+    """Traces with losses: no work but that of the fault may be a cause. On a busy machine other work can delay requests,
+    too: a wrong cause fails the test if there is one each time."""
 
     test_the_planted_place_is_a_cause = None
     test_healthy_programs_have_no_findings = None
@@ -89,11 +90,18 @@ class Incomplete(Planted):
             traces = list(threads.map(lambda each: record(each[0]), chosen))
         for (name, place), trace in zip(chosen, traces):
             with self.subTest(program=name):
-                for each in self.findings(trace):
-                    self.assertTrue(each["rule"] == "recording-trouble" or is_named(each["cause"], name, place), each)
+                wrong = self.wrong_findings(trace, name, place)
+                if wrong:
+                    self.try_on_busy_machine(lambda: not self.wrong_findings(record(name), name, place),
+                                             f"a wrong cause, as in {wrong[0]},")
+
+    def wrong_findings(self, trace, name, place):
+        return [each for each in self.findings(trace)
+                if each["rule"] != "recording-trouble" and not is_named(each["cause"], name, place)]
 
     def killed(self, name):
         trace = self.folder / f"killed-{name}.cst"
+        trace.unlink(missing_ok=True)
         with subprocess.Popen([PROGRAM, name], env=environment(COROSCOPE_TRACE=str(trace))) as running:
             while running.poll() is None and not (trace.exists() and trace.stat().st_size):
                 time.sleep(0.01)
