@@ -138,6 +138,10 @@ void keep_buffers(bool keep) {
     const std::lock_guard lock(self().mutex);
     self().keeps = keep;
 }
+void fill_buffer() {
+    const std::lock_guard lock(self().mutex);
+    self().fill_current();
+}
 std::size_t kept_buffers() {
     const std::lock_guard lock(self().mutex);
     return self().kept();

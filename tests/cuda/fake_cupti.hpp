@@ -85,6 +85,9 @@ COROSCOPE_FAKE_CUPTI_API void hold_buffers(bool hold);
 /// times at which kernels were queued. Else they come back at once again.
 COROSCOPE_FAKE_CUPTI_API void keep_buffers(bool keep);
 
+/// Leaves no room for a further record in the buffer that is being filled.
+COROSCOPE_FAKE_CUPTI_API void fill_buffer();
+
 /// The number of full buffers that wait for a flush.
 COROSCOPE_FAKE_CUPTI_API std::size_t kept_buffers();
 

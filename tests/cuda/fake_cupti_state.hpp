@@ -149,6 +149,10 @@ public:
              holds ? std::vector<filled_buffer>() : std::exchange(held_, {}))
             courier_.send(each, complete);
     }
+    /// Behaves as if the current buffer had no room for the next record.
+    void fill_current() {
+        if (current_.memory != nullptr) exchange();
+    }
     filled_buffer take_current() { return std::exchange(current_, {}); }
     void wait() { courier_.wait_until_idle(); }
 

@@ -116,19 +116,23 @@ TEST_SUITE("sessions with devices") {
     }
 
     TEST_CASE("a CUPTI that keeps full buffers until a flush loses no record") {
-        constexpr int buffers = 33;  // one more than CUPTI has
+        constexpr std::uint64_t buffers = 33;  // one more than CUPTI has
+        constexpr std::uint64_t launches_of_each = 100;
         fake::keep_buffers(true);
         std::uint64_t launches = 0;
         const recorded_devices found = record_devices([&] {
-            for (int buffer = 0; buffer < buffers; ++buffer) {
-                for (; fake::kept_buffers() == 0; ++launches) fake::call_launch({});
+            for (std::uint64_t buffer = 0; buffer < buffers; ++buffer) {
+                // A flush takes the buffer before it is full if launches are slow.
+                for (std::uint64_t each = 0; each < launches_of_each; ++each, ++launches)
+                    fake::call_launch({});
+                fake::fill_buffer();
                 for (int tries = 0; fake::kept_buffers() != 0 && tries < 20'000; ++tries)
                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
                 if (fake::kept_buffers() != 0) break;
             }
         });
         fake::keep_buffers(false);
-        CHECK(launches > 0);
+        CHECK(launches == buffers * launches_of_each);
         CHECK(found.kernels().size() == launches);
         CHECK(found.header.lost_device_records == 0);
     }

@@ -171,6 +171,13 @@ TEST_SUITE("outcomes of awaits") {
         waits_often(waiter, rounds);
         for (int round = 0; round < rounds; ++round) resume(waiter);
         const trace::buffer bytes = session.stop();
+        const recorded found = load(bytes);
+        CHECK(found.awaits(found.task("waits_often")).size() == rounds);
+        CHECK_FALSE(found.task("waits_often").losses);
+        if (found.trace.clock == "monotonic") {
+            MESSAGE("SKIP: short records need the processor's counter as the clock");
+            return;
+        }
         const auto counts = count_records(bytes);
         const auto of = [&counts](trace::record_kind kind) {
             return counts[static_cast<std::size_t>(kind)];
@@ -178,9 +185,6 @@ TEST_SUITE("outcomes of awaits") {
         // The first suspension looks its site up, in the long form.
         CHECK(of(trace::record_kind::plain_await) >= 2 * rounds - 2);
         CHECK(of(trace::record_kind::suspend) + of(trace::record_kind::resume) <= 2);
-        const recorded found = load(bytes);
-        CHECK(found.awaits(found.task("waits_often")).size() == rounds);
-        CHECK_FALSE(found.task("waits_often").losses);
     }
 
     TEST_CASE("a thread that resumed a coroutine runs no task behind its suspension") {
