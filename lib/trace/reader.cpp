@@ -156,7 +156,10 @@ private:
         const auto available_at = [&](std::uint64_t at) {
             return at < built_.size_ ? std::min(chunk_bytes, built_.size_ - at) : 0;
         };
-        std::vector<chunk_inspection> found(batch_parts * part_chunks);
+        const std::uint64_t bytes =
+            built_.size_ - std::min<std::uint64_t>(built_.size_, file_header_bytes);
+        std::vector<chunk_inspection> found(std::min<std::uint64_t>(
+            (bytes + chunk_bytes - 1) / chunk_bytes, batch_parts * part_chunks));
         for (std::uint64_t first = file_header_bytes; first < built_.size_;
              first += found.size() * chunk_bytes) {
             const std::uint64_t left = (built_.size_ - first + chunk_bytes - 1) / chunk_bytes;

@@ -10,6 +10,18 @@ namespace coroscope::analysis {
 
 using coroscope::trace::reader;
 
+namespace {
+
+// A smaller trace is loaded before a thread has started.
+constexpr std::uint64_t smallest_divided_bytes = 256 * 1024;
+
+// The number of threads for a trace, if the caller asks for `jobs`.
+unsigned threads_for(const reader& input, unsigned jobs) {
+    return jobs == 0 && input.size() < smallest_divided_bytes ? 1 : jobs;
+}
+
+}  // namespace
+
 result<native_input> native_input::open(opened_file file, unsigned jobs) {
     try {
         if (!file.path.empty()) {
@@ -37,14 +49,15 @@ result<native_input> native_input::open(const coroscope::trace::buffer& bytes, u
 }
 
 result<trace> native_input::load(const trace_load_options& options) const {
-    return marked(load_input(input_, {options.scopes, options.jobs, nullptr},
+    return marked(load_input(input_, {options.scopes, threads_for(input_, options.jobs), nullptr},
                              options.post_processing_timeout_s));
 }
 
 result<trace>
 native_input::load_without_scopes(unsigned jobs,
                                   const std::function<void(const loaded_streams&)>& visit) const {
-    return marked(load_input(input_, {scopes_to_load::around_awaits, jobs, &visit}));
+    return marked(
+        load_input(input_, {scopes_to_load::around_awaits, threads_for(input_, jobs), &visit}));
 }
 
 result<trace> native_input::marked(result<trace> loaded) const {
