@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../runtime/support/build.hpp"
 #include "recorded_devices.hpp"
 
 using namespace coroscope;
@@ -60,13 +61,9 @@ void check_refused(const refused_session& refused, const std::string& why) {
     CHECK(refused.found.scopes == std::vector<std::string>{"on the host"});
 }
 
-// With ThreadSanitizer the child of a process with several threads may start no thread, and a
-// session starts one.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool child_may_start_threads = false;
-#else
-constexpr bool child_may_start_threads = true;
-#endif
+// A session starts a thread and allocates. In the child of a process with several threads
+// ThreadSanitizer refuses new threads, and AddressSanitizer's allocator may stay locked.
+constexpr bool child_may_start_session = !sanitized;
 
 // In the child: no function of CUPTI is called, and a session reports that.
 bool behave_as_child() {
@@ -78,7 +75,7 @@ bool behave_as_child() {
         if (wait.ticks != 0) return false;
     }
     if (cuda::latest_recorded_work().activities != 0) return false;
-    if (child_may_start_threads) {
+    if (child_may_start_session) {
         profile session({.use_device = "cuda"});
         const context_guard guard(context(5, current_context().session, 0));
         const session_status status = session.status();
