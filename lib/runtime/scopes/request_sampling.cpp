@@ -32,14 +32,19 @@ void tell_interval(session& owner, std::uint32_t interval) noexcept {
         trace::interval_body{interval, before, cost_ppm, 0});
 }
 
+// A type's place is the one of its hash, or one of the next if other types are there.
 std::uint32_t& count_of(request_counts& counts, std::uint32_t generation,
                         std::uint64_t type) noexcept {
-    if (counts.session != generation) {
-        counts.session = generation;
-        for (std::uint32_t& each : counts.since) each = ~std::uint32_t{0};
+    if (counts.session != generation) counts = {.session = generation};
+    constexpr std::size_t places = std::size(request_counts{}.of_types);
+    const auto hash = static_cast<std::uint32_t>(type * 0x9e37'79b9'7f4a'7c15U >> 32) | 1U;
+    const std::size_t first = (hash >> 16) % places;
+    for (std::size_t step = 0; step < places; ++step) {
+        request_count& at = counts.of_types[(first + step) % places];
+        if (at.type == 0) at = {.type = hash, .since = ~std::uint32_t{0}};
+        if (at.type == hash) return at.since;
     }
-    const std::uint64_t spread = type * 0x9e37'79b9'7f4a'7c15U >> 40;
-    return counts.since[spread % std::size(counts.since)];
+    return counts.of_types[first].since;
 }
 
 // Counts a request, and returns whether it is the one of `interval` that is recorded in full. The

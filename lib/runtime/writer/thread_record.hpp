@@ -58,11 +58,17 @@ struct told_attributes {
     bool nothing = false;  ///< a new chunk does not begin with the attributes: context_change
 };
 
-/// Counts of this thread's requests since the last one of their type that was recorded in full.
-/// Types share a count if the hashes of their keys are equal modulo the number of counts.
+/// The requests of one type since the last one that was recorded in full.
+struct request_count {
+    std::uint32_t type = 0;  ///< a hash of the type; 0 in a free place
+    std::uint32_t since = 0;
+};
+
+/// The counts of this thread's requests. Each type has its own, until more types come than there
+/// are places: the types after that share the places of others.
 struct request_counts {
     std::uint32_t session = 0;  ///< generation
-    std::uint32_t since[64] = {};
+    request_count of_types[64] = {};
 };
 
 }  // namespace coroscope::runtime::inline writer

@@ -144,6 +144,30 @@ TEST_SUITE("request sampling") {
         CHECK(found.count("second") == 8);
     }
 
+    TEST_CASE("the first request of each of 40 types is recorded in full") {
+        recording session(sampled());
+        for (int type = 0; type < 40; ++type) {
+            const request first("type " + std::to_string(type));
+            COROSCOPE("inside");
+        }
+        const recorded found = session.stop();
+        CHECK(in_full(found) == 40);
+        CHECK(found.count("inside") == 40);
+    }
+
+    TEST_CASE("types beyond 64 on a thread share turns, and one of four requests is in full") {
+        recording session(sampled());
+        for (int round = 0; round < 8; ++round)
+            for (int type = 0; type < 80; ++type) {
+                const request each("type " + std::to_string(type));
+                COROSCOPE("inside");
+            }
+        const recorded found = session.stop();
+        CHECK(found.trace.requests.size() == 640);
+        CHECK(in_full(found) == 160);
+        CHECK(found.count("inside") == 160);
+    }
+
     TEST_CASE("a request that moves between threads and tasks is recorded whole or not at all") {
         constexpr int connections = 3;
         constexpr int requests = 20;
