@@ -3,8 +3,8 @@
 
 test_usage() {
     cat <<'TEXT'
-usage: ./dev test [--sanitize address|thread|valgrind] [--compiler CXX] [--no-run | --second-run] [NAME…]
-       ./dev test --compiler CXX --differing [--no-run | --second-run]
+usage: ./dev test [--sanitize address|thread|valgrind] [--compiler CXX] [--no-run | --results FILE] [NAME…]
+       ./dev test --compiler CXX --differing [--no-run | --results FILE]
        ./dev test --gpu [--compiler CXX]
        ./dev test --asio-versions [--compiler CXX]
        ./dev test --consumers [--compiler CXX]
@@ -15,12 +15,13 @@ usage: ./dev test [--sanitize address|thread|valgrind] [--compiler CXX] [--no-ru
 
 Builds, then runs every test or those that NAME (Meson's test names; `meson test --list` shows
 them). The last line is "N passed, N failed", counted over test cases; ", N skipped" follows
-where some were. Exits 0 when none failed.
+where some were. The lines before it name each failure. A test program that fails is run once more, alone;
+if it passes then, it is listed as unstable. Exits 0 when none failed, and at most three were unstable.
+--results writes the results to FILE, too.
 
 --differing builds and runs the suites in which compilers differ, and no others: docs/contributing/suites.md.
 
---no-run only builds the tests. --second-run runs those that failed once more, one at a time, and counts
-the second result, unless a sanitizer reported a fault or a test ran out of time.
+--no-run only builds the tests. --second-tries-after PID runs the second tries when that process has ended.
 
 --gpu runs what needs an NVIDIA GPU instead (examples/cuda_pipeline) and prints device, driver and
 toolkit, and what a launch costs. Where there is no GPU it says so and exits 1.
@@ -69,7 +70,8 @@ verb_main() {
             --compiler) need_value "$1" "$@" && compiler=$2 && shift ;;
             --gpu) gpu=yes ;;
             --differing) kind=differing ;;
-            --no-run | --second-run) run_options+=("$1") ;;
+            --no-run) run_options+=("$1") ;;
+            --results | --second-tries-after) need_value "$1" "$@" && run_options+=("$1" "$2") && shift ;;
             --soak) soak=yes ;;
             --asio-versions) asio=yes ;;
             --consumers) consumers=yes ;;
@@ -120,7 +122,7 @@ verb_main() {
         # shellcheck source=scripts/dev/valgrind.sh
         source scripts/dev/valgrind.sh
         patience=30
-        options=(--wrapper "$(valgrind_command)")
+        options+=(--wrapper "$(valgrind_command)")
         [[ ${#names[@]} -gt 0 ]] || mapfile -t names < <(valgrind_tests)
     fi
     folder=$(build_folder "$kind" "$compiler")

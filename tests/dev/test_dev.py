@@ -309,51 +309,6 @@ class Suites(unittest.TestCase):
                 self.assertEqual("no" in suites, bool(reason))
 
 
-class ContinuousIntegration(unittest.TestCase):
-    def run_suites(self, release, address, thread, **variables):
-        """Runs .ci/run with suites that print only their last line."""
-        with tempfile.TemporaryDirectory(prefix="coroscope-ci-") as folder:
-            (pathlib.Path(folder) / ".ci").mkdir()
-            shutil.copy(ROOT / ".ci" / "run", pathlib.Path(folder) / ".ci")
-            dev = pathlib.Path(folder) / "dev"
-            dev.write_text("#!/bin/sh\ncase $* in\n"
-                           f"*address*) echo '{address}' ;;\n*thread*) echo '{thread}' ;;\n"
-                           f"'test --second-run') echo '{release}' ;;\nesac\n"
-                           "exit $(case $* in *address*) echo 1 ;; *) echo 0 ;; esac)\n")
-            dev.chmod(0o755)
-            done = subprocess.run([pathlib.Path(folder) / ".ci" / "run"], env={**os.environ, **variables},
-                                  capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
-        return done.returncode, done.stdout.splitlines()
-
-    def test_the_last_line_counts_every_suite_and_the_lines_before_it_name_them(self):
-        code, lines = self.run_suites("100 passed, 0 failed, 3 skipped", "8 passed, 1 failed, 2 skipped",
-                                      "9 passed, 0 failed")
-        self.assertEqual((code, lines[-1]), (1, "117 passed, 1 failed, 5 skipped"))
-        self.assertRegex(lines[-3], r"^address: 8 passed, 1 failed, 2 skipped \(")
-
-    def test_the_failures_of_a_suite_are_named_beside_its_line_at_the_end(self):
-        failures = "passed on a second run, alone:\n  b: case: error\n\nfailed:\n  a: exit status 1\n\n"
-        _, lines = self.run_suites("1 passed, 0 failed", "1 passed, 0 failed",
-                                   failures + "4 passed, 1 failed")
-        self.assertEqual(lines[-5:-1], ["passed on a second run, alone:", "  b: case: error",
-                                        "failed:", "  a: exit status 1"])
-
-    def test_a_suite_that_ends_without_a_count_is_a_failure(self):
-        _, lines = self.run_suites("1 passed, 0 failed", "killed", "1 passed, 0 failed")
-        self.assertEqual(lines[-1], "2 passed, 1 failed")
-
-    def test_the_output_of_a_build_ahead_is_printed_before_its_suite(self):
-        _, lines = self.run_suites(*[f"{number} passed, 0 failed" for number in (1, 2, 3)])
-        self.assertEqual(lines[:5], ["1 passed, 0 failed", "2 passed, 0 failed", "2 passed, 0 failed",
-                                     "3 passed, 0 failed", "3 passed, 0 failed"])
-
-    def test_a_suite_that_would_not_end_in_time_is_left_out_and_counted_as_skipped(self):
-        _, lines = self.run_suites(*["1 passed, 0 failed"] * 3, COROSCOPE_CI_SECONDS="299")
-        self.assertEqual(lines[-1], "0 passed, 0 failed, 3 skipped")
-        self.assertEqual(len(lines), 5, "nothing was built for them")
-        self.assertRegex(lines[-2], r"^thread: left out for want of time \(0 min")
-
-
 class AsioVersions(unittest.TestCase):
     def test_versions_that_no_archive_has_are_counted_as_skipped(self):
         with tempfile.TemporaryDirectory(prefix="coroscope-asio-") as folder:
