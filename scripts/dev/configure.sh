@@ -15,10 +15,11 @@ known_sanitizer() {
 }
 
 # use_compiler KIND COMPILER: requires the compiler's packages, and makes Meson and the probes use
-# it.
+# it. Meson takes ccache, if it is there, only for the compiler that it chooses itself.
 use_compiler() {
     [[ -n $2 ]] || return 0
     export CXX=$2
+    ! has_tool ccache || CXX="ccache $2"
     case $2 in
         clang++-19)
             require clang
