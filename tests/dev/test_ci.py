@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from small_project import DOCTEST_FAILURE, ROOT, SmallProject, fails_once, printing  # noqa: E402
+from small_project import DOCTEST_FAILURE, HANG, ROOT, SmallProject, fails_once, printing  # noqa: E402
 
 # ./dev of the small project: the suite's name chooses the test.
 DEV = """#!/bin/sh
@@ -33,7 +33,7 @@ SUITES = ("release", "address", "thread", "clang")
 class ContinuousIntegration(SmallProject):
     def run_ci(self, *, lint="exit 0", before="", seconds=None, **scripts):
         """.ci/run over suites with one test each. A test without a script passes."""
-        self.describe(timeout=2, **{name: scripts.get(name, "exit 0") for name in SUITES})
+        self.describe(**{name: scripts.get(name, "exit 0") for name in SUITES})
         (self.project / "scripts").mkdir()
         (self.project / ".ci").mkdir()
         for file in (".ci/run", "scripts/ci.py", "scripts/run_tests.py", "scripts/failures.py", "scripts/suite_results.py"):
@@ -43,7 +43,7 @@ class ContinuousIntegration(SmallProject):
         dev.chmod(0o755)
         variables = {"COROSCOPE_CI_SECONDS": seconds} if seconds else {}
         done = subprocess.run([self.project / ".ci" / "run"], env={**os.environ, **variables}, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=100, check=False)
+                              stdin=subprocess.DEVNULL, timeout=600, check=False)
         return done.returncode, done.stdout.splitlines()[-100:]
 
     def test_a_run_without_a_failure_ends_with_a_table_of_the_suites_and_the_count(self):
@@ -54,7 +54,7 @@ class ContinuousIntegration(SmallProject):
                           *[[name, "1", "0", "0", "0"] for name in SUITES]])
 
     def test_a_broken_test_a_crash_and_a_time_out_are_named_with_their_suites(self):
-        status, lines = self.run_ci(address=printing(DOCTEST_FAILURE, 1), thread="echo late; kill -SEGV $$", clang="sleep 20")
+        status, lines = self.run_ci(address=printing(DOCTEST_FAILURE, 1), thread="echo late; kill -SEGV $$", clang=HANG)
         self.assertEqual((status, lines[-1]), (1, "3 passed, 3 failed"))
         self.assertIn("---- FAILED: address: p:a / address (exit status 1)", lines)
         self.assertIn("    a.cpp:2: ERROR: CHECK( sum == 2 ) is NOT correct!", lines)

@@ -10,14 +10,14 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from small_project import (DOCTEST_FAILURE, DOCTEST_SUCCESS, ROOT, SANITIZER_REPORT, SmallProject, fails_once,  # noqa: E402
-                           printing)
+from small_project import (DOCTEST_FAILURE, DOCTEST_SUCCESS, HANG, ROOT, SANITIZER_REPORT, SmallProject,  # noqa: E402
+                           fails_once, printing)
 
 
 class Runs(SmallProject):
     def run_tests(self, *arguments, **variables):
         return subprocess.run([sys.executable, ROOT / "scripts/run_tests.py", *arguments[:-1], self.project / "build",
-                               *arguments[-1:]], env={**os.environ, **variables}, capture_output=True, text=True, timeout=60,
+                               *arguments[-1:]], env={**os.environ, **variables}, capture_output=True, text=True, timeout=300,
                               check=False)
 
     def assert_ends(self, done, status, line):
@@ -62,7 +62,7 @@ class Failures(Runs):
                           "    a.cpp:2: ERROR: CHECK( sum == 2 ) is NOT correct!", "      values: CHECK( 1 == 2 )")
 
     def test_a_signal_a_time_out_and_an_output_of_another_kind_are_named(self):
-        self.describe(timeout=1, crashing="kill -SEGV $$", hanging="exec sleep 20", other_kind="echo seed 42; echo odd; exit 3")
+        self.describe(crashing="kill -SEGV $$", hanging=HANG, other_kind="echo seed 42; echo odd; exit 3")
         done = self.run_tests("crashing")
         self.assert_ends(done, 1, "0 passed, 1 failed")
         self.assert_block(done, "---- FAILED: build: p:c / crashing (killed by signal 11)", "    (it printed nothing)")
@@ -70,13 +70,20 @@ class Failures(Runs):
         self.assert_block(self.run_tests("other_kind"), "---- FAILED: build: p:o / other_kind (exit status 3)", "    seed 42",
                           "    odd")
 
+    def test_a_crash_after_the_last_case_is_a_failure(self):
+        self.describe(wanted=f"cat <<'T'\n{DOCTEST_SUCCESS}T\nkill -SEGV $$")
+        done = self.run_tests("wanted")
+        self.assert_ends(done, 1, "3 passed, 1 failed")
+        self.assert_block(done, "---- FAILED: build: p:w / wanted (killed by signal 11)",
+                          "    [doctest] test cases:  3 |  3 passed | 0 failed |")
+
     def test_the_first_error_of_each_file_of_a_broken_build_is_named(self):
         self.project.joinpath("compiler").write_text(printing(
             "a.cpp:3:1: error: no ;\na.cpp:4:1: error: no type\nb.cpp:7:2: fatal error: no b.hpp", 1))
         self.describe(build=f"custom_target('x', output: 'x', build_by_default: true, "
                             f"command: ['sh', '{self.project}/compiler'])", wanted="exit 0")
         done = subprocess.run([sys.executable, ROOT / "scripts/run_tests.py", self.project / "build"], capture_output=True,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=300, check=False)
         self.assert_ends(done, 1, "0 passed, 1 failed")
         self.assert_block(done, "---- FAILED: build: the build", "    a.cpp:3:1: error: no ;", "    b.cpp:7:2: fatal error: no b.hpp")
 
@@ -84,7 +91,7 @@ class Failures(Runs):
         long = "\n".join(f"{'x' * 400} {line}" for line in range(200))
         self.describe(**{f"wanted{number}": printing(long, 1) for number in range(12)})
         done = subprocess.run([sys.executable, ROOT / "scripts/run_tests.py", self.project / "build"], capture_output=True,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=300, check=False)
         self.assert_ends(done, 1, "1 passed, 12 failed")
         last = done.stdout.splitlines()[-100:]
         for number in range(12):
@@ -101,7 +108,7 @@ class SecondTries(Runs):
         self.assert_block(done, "---- UNSTABLE: build: p:w / wanted (exit status 1)", "    case: the sum is right")
 
     def test_a_test_that_ran_out_of_time_and_passes_alone_is_unstable(self):
-        self.describe(timeout=1, wanted=fails_once("exec sleep 20"))
+        self.describe(wanted=fails_once(HANG))
         self.assert_ends(self.run_tests("wanted"), 0, "1 passed, 0 failed")
 
     def test_a_sanitizers_report_and_a_signal_stay_failures(self):
@@ -117,7 +124,7 @@ class SecondTries(Runs):
             self.setUp()
             self.describe(**{f"wanted{each}": fails_once("exit 1") for each in range(number)})
             done = subprocess.run([sys.executable, ROOT / "scripts/run_tests.py", self.project / "build"],
-                                  capture_output=True, text=True, timeout=60, check=False)
+                                  capture_output=True, text=True, timeout=300, check=False)
             self.assert_ends(done, status, f"{number + 1} passed, 0 failed")
 
 
