@@ -35,15 +35,15 @@ use_compiler() {
 # once: -Og with only the debug information that the stack of a report needs takes g++ a third of
 # the time of -O2 -g. Its benchmarks would have no meaning. ThreadSanitizer counts calls and returns
 # on each fiber. The counts match even if Boost's switches are inlined: -O2 (at -O1 the tests of the
-# matrix crash in it). A report of UBSan ends the program; by default UBSan prints a line and
-# continues.
+# matrix crash in it). A check of UBSan that fails ends the program by SIGILL, at which
+# AddressSanitizer prints the stack (docs/decisions/0031-short-builds.md).
 kind_options() {
     case $1 in
         release | lint) printf '%s\n' -Dbuildtype=release ;;
         differing) printf '%s\n' -Dbuildtype=release -Dbench=disabled -Dsecond_compiler=true ;;
         abi) printf '%s\n' -Dbuildtype=debugoptimized ;;
         address) printf '%s\n' -Dbuildtype=debugoptimized -Doptimization=g -Dbench=disabled \
-            -Db_sanitize=address,undefined '-Dcpp_args=-g1 -fno-sanitize-recover=all' ;;
+            -Db_sanitize=address,undefined '-Dcpp_args=-g1 -fsanitize-undefined-trap-on-error' ;;
         valgrind) printf '%s\n' -Dbuildtype=debugoptimized ;;
         thread) printf '%s\n' -Dbuildtype=debugoptimized -Doptimization=2 -Dcpp_args=-g1 -Dbench=disabled \
             -Db_sanitize=thread ;;

@@ -113,6 +113,7 @@ verb_main() {
     [[ $kind != differing ]] || examples=disabled
     [[ $kind == release ]] || patience=5
     [[ $kind != thread ]] || runner=(under_thread_sanitizer)
+    [[ $kind != address ]] || export ASAN_OPTIONS="handle_sigill=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
     use_compiler "$kind" "$compiler"
     require build test "$kind"
     want integrations

@@ -35,7 +35,9 @@ def first_task(trace):
     return tasks[0]["task"] if tasks else 1
 
 
+@functools.cache
 def view(command, trace, *options):
+    """What the command prints. Two tests look at the same views."""
     name, *own = command.format(task=first_task(trace) if "{" in command else None).split()
     return coroscope(name, trace, *own, *options, cwd=FIXTURES)
 
