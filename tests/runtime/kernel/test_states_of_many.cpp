@@ -153,7 +153,8 @@ std::optional<cost_of_many> record_many() {
 /// this records again until the cost is as it should be, at most ten times.
 std::optional<cost_of_many> record_many_in_time() {
     std::optional<cost_of_many> found = record_many();
-    for (int tries = 1; tries < 10 && found && !(found->is_cheap() && found->is_complete()); ++tries)
+    for (int tries = 1; tries < 10 && found && !(found->is_cheap() && found->is_complete());
+         ++tries)
         found = record_many();
     return found;
 }
@@ -177,7 +178,6 @@ TEST_SUITE("thread states") {
                             << found->most_descriptors << ", " << found->locked
                             << " KiB of locked memory");
         CHECK(found->is_complete());
-        if (found->facts.source() == trace::thread_state_source::switches)
-            CHECK(found->locked > 0);
+        if (found->facts.source() == trace::thread_state_source::switches) CHECK(found->locked > 0);
     }
 }
