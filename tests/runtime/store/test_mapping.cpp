@@ -48,7 +48,8 @@ memory_use memory_now() {
 
 // Runs `body` in a new process, with its memory locked by `flags` if the system allows it.
 enum class outcome : int { good, bad, not_locked };
-outcome in_locked_process(int flags, const std::function<bool()>& body) {
+outcome outcome_of(bool good) { return good ? outcome::good : outcome::bad; }
+outcome in_locked_process(int flags, const std::function<outcome()>& body) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -56,9 +57,7 @@ outcome in_locked_process(int flags, const std::function<bool()>& body) {
         // each page of ours.
         const bool locked =
             !under_memcheck() && ::mlockall(flags) == 0 && runtime::new_memory_is_locked();
-        ::_exit(static_cast<int>(!locked  ? outcome::not_locked
-                                 : body() ? outcome::good
-                                          : outcome::bad));
+        ::_exit(static_cast<int>(locked ? body() : outcome::not_locked));
     }
     int status = -1;
     REQUIRE(::waitpid(child, &status, 0) == child);
@@ -101,8 +100,8 @@ TEST_SUITE("mapping, in a program that locks its memory") {
               "is locked") {
         const scratch_file file;
         for (const char* path : {static_cast<const char*>(nullptr), file.path()}) {
-            const outcome found =
-                in_locked_process(MCL_CURRENT | MCL_FUTURE, [&] { return takes_little(path); });
+            const outcome found = in_locked_process(MCL_CURRENT | MCL_FUTURE,
+                                                    [&] { return outcome_of(takes_little(path)); });
             if (found == outcome::not_locked) {
                 COROSCOPE_SKIP(
                     "memory can't be locked here (RLIMIT_MEMLOCK, a sanitizer, memcheck)");
@@ -117,10 +116,11 @@ TEST_SUITE("mapping, in a program that locks its memory") {
         const outcome found = in_locked_process(MCL_FUTURE, [] {
             const memory_use before = memory_now();
             mapping map;
-            if (map.create(nullptr, bytes) != 0 || ::mlock(map.base(), bytes) != 0) return false;
+            if (map.create(nullptr, bytes) != 0) return outcome::bad;
+            if (::mlock(map.base(), bytes) != 0) return outcome::not_locked;
             map.base()[0] = std::byte{1};
             map.discard(map.base(), bytes);
-            return is_little_more(before) && map.base()[0] == std::byte{0};
+            return outcome_of(is_little_more(before) && map.base()[0] == std::byte{0});
         });
         if (found == outcome::not_locked) {
             COROSCOPE_SKIP("memory can't be locked here (RLIMIT_MEMLOCK, a sanitizer, memcheck)");
