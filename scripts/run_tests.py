@@ -77,7 +77,8 @@ def is_doctest(command):
     """The program contains doctest's summary format. If its output was lost, it must not count as another kind of
     test."""
     try:
-        return b"[doctest] " in pathlib.Path(command[0]).read_bytes()
+        program = pathlib.Path(command[0]).read_bytes()
+        return program.startswith(b"\x7fELF") and b"[doctest] " in program
     except OSError:
         return False
 

@@ -75,7 +75,7 @@ class Failures(Runs):
         done = self.run_tests("wanted")
         self.assert_ends(done, 1, "3 passed, 1 failed")
         self.assert_block(done, "---- FAILED: build: p:w / wanted (killed by signal 11)",
-                          "    [doctest] test cases:  3 |  3 passed | 0 failed |")
+                          "    " + DOCTEST_SUCCESS.strip())
 
     def test_the_first_error_of_each_file_of_a_broken_build_is_named(self):
         self.project.joinpath("compiler").write_text(printing(

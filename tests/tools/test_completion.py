@@ -4,6 +4,7 @@
 
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import unittest
@@ -27,7 +28,7 @@ class Shells(ToolTest):
     def completed(self, *words):
         """The words that bash offers for the last of `words`."""
         script = self.script("bash")
-        text = f"""source {script}
+        text = f"""source {shlex.quote(str(script))}
 COMP_WORDS=(coroscope {" ".join(f"'{word}'" for word in words)})
 COMP_CWORD={len(words)}
 _coroscope
@@ -66,7 +67,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
     @unittest.skipUnless(shutil.which("fish"), "there is no fish")
     def test_fish_offers_options_and_values(self):
-        text = f"source {self.script('fish')}; complete -C 'coroscope export --to spee'; complete -C 'coroscope awaits --bla'"
+        text = (f"source {shlex.quote(str(self.script('fish')))}; "
+                "complete -C 'coroscope export --to spee'; complete -C 'coroscope awaits --bla'")
         done = subprocess.run(["fish", "-N", "-c", text], capture_output=True, text=True, timeout=60, check=False)
         self.assertIn("speedscope", done.stdout)
         self.assertIn("--blame", done.stdout)

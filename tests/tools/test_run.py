@@ -94,10 +94,11 @@ class Recording(RunTest):
 class Asking(RunTest):
     def told(self, *options):
         """The COROSCOPE_ variables that the program saw, except for the trace's."""
-        code = "import os; print(*sorted('='.join(each) for each in os.environ.items() if each[0].startswith('COROSCOPE_')))"
+        code = ("import os; "
+                "print(*sorted('='.join(each) for each in os.environ.items() if each[0].startswith('COROSCOPE_')), sep='\\n')")
         done = self.run_in_folder(*options, "--no-summary", *self.python(code))
         self.assert_success(done)
-        return [each for each in done.stdout.split() if not each.startswith("COROSCOPE_TRACE")]
+        return [each for each in done.stdout.splitlines() if not each.startswith("COROSCOPE_TRACE")]
 
     def test_the_program_gets_variables_for_crash_reports_and_open_scopes_and_for_nothing_that_was_not_requested(self):
         self.assertEqual(self.told(), ["COROSCOPE_CRASH=1", "COROSCOPE_OPEN_SCOPES=1"])
