@@ -24,12 +24,11 @@ import failures  # noqa: E402
 import suite_results  # noqa: E402
 from suite_results import Suite  # noqa: E402
 
-# The suites and the arguments of ./dev test.
+# The suites and the arguments of ./dev test. clang's suite is left out until builds are short: it would take ten minutes.
 SUITES = {
     "release": (),
     "address": ("--sanitize", "address"),
     "thread": ("--sanitize", "thread"),
-    "clang": ("--compiler", "clang++-19", "--differing"),
 }
 SPARE = 300  # seconds
 
