@@ -123,9 +123,14 @@ COROSCOPE_API void add_percentiles(std::vector<function_event_avg>& rows, const 
 /// columns' shares.
 [[nodiscard]] COROSCOPE_API std::int64_t self_device_time_total_ns(const trace& loaded);
 
-/// Returns the sum of all events under the name "Total". Its self_cpu_time_total_ns is the table's
-/// denominator.
+/// Returns the sum of all events under the name "Total".
 COROSCOPE_API function_event_avg total_average(const trace& loaded);
+
+/// Returns all running time that the trace knows: that of tasks, and the self time of scopes
+/// outside tasks. The denominator of the shares of running time. A scope's running time includes
+/// tasks that ran within it, and such a task may have no scope, so the sum of the self times of
+/// scopes may be smaller.
+[[nodiscard]] COROSCOPE_API std::int64_t running_time_total_ns(const trace& loaded);
 
 /// The selection of the events of a list that are added up.
 enum class event_selection : std::uint8_t {

@@ -29,6 +29,7 @@ struct trace_averages {
     trace loaded;
     std::vector<function_event_avg> rows;     ///< as key_averages() returns them
     std::int64_t self_cpu_time_total_ns = 0;  ///< that of total_average()
+    std::int64_t running_time_total_ns = 0;   ///< as running_time_total_ns() returns it
 };
 
 struct averages_options {

@@ -38,8 +38,11 @@ struct table_input {
     std::string group_column;  ///< its column in CSV: "attr:tenant", "task"
     /// of each row; none if the row has no value
     std::vector<std::optional<std::string>> group_values;
-    /// The sum over all events, not only over the rows: the denominator of shares.
+    /// The sum over all events, not only over the rows.
     std::int64_t self_cpu_time_total_ns = 0;
+    /// Of a native trace: all running time, as running_time_total_ns() returns it. The larger of
+    /// this and the sum above is the denominator of shares.
+    std::int64_t running_time_total_ns = 0;
     std::int64_t self_device_time_total_ns = 0;  ///< likewise
     std::string device = "cuda";                 ///< the prefix of the columns of device times
     std::string device_note;         ///< the reason why devices were not recorded, if there is one

@@ -12,6 +12,7 @@
 #include "device_times.hpp"
 #include "nested_rows.hpp"
 #include "row_durations.hpp"
+#include "running_total.hpp"
 #include "scope_states.hpp"
 #include "thread_shares.hpp"
 
@@ -305,6 +306,12 @@ function_event_avg total_average(const trace& loaded) {
     for (std::size_t at = 0; devices.any() && at < loaded.events.size(); ++at)
         add(total, devices, at);
     return total;
+}
+
+std::int64_t running_time_total_ns(const trace& loaded) {
+    self_times scopes;
+    for (const event& each : loaded.events) scopes.add(each.self_running_ns, each.task != none);
+    return running_total_ns(loaded, scopes);
 }
 
 }  // namespace coroscope::analysis

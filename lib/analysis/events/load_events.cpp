@@ -12,6 +12,7 @@
 #include <coroscope/analysis/nvprof.hpp>
 #include <coroscope/trace/reader.hpp>
 
+#include "../answer/running_total.hpp"
 #include "../load/load_native.hpp"
 #include "../read/chrome/chrome_reader.hpp"
 #include "../read/databases/nsight_reader.hpp"
@@ -74,18 +75,18 @@ result<std::optional<trace_averages>> streamed(const native_input& input,
         options.part.any() || options.percentiles || is_part_of_trace(input.chunks());
     if (needs_events || !may_stream(input.chunks(), options.key))
         return std::optional<trace_averages>();
-    std::optional<std::vector<function_event_avg>> rows;
+    std::optional<streamed_rows> sums;
     auto loaded = input.load_without_scopes(options.jobs, [&](const loaded_streams& streams) {
-        rows = streamed_averages(streams, options.key, options.jobs);
+        sums = streamed_averages(streams, options.key, options.jobs);
     });
     if (!loaded) return loaded.error();
     const bool needs_names = std::ranges::any_of(
         loaded->tasks, [](const task_info& task) { return task.asio || task.fiber; });
-    if (!rows || needs_names) return std::optional<trace_averages>();
-    trace_averages found{fold_tasks(std::move(*loaded), options.fold), std::move(*rows)};
+    if (!sums || needs_names) return std::optional<trace_averages>();
+    trace_averages found{fold_tasks(std::move(*loaded), options.fold), std::move(sums->rows)};
     if (found.loaded.health.folded_tasks != 0) return std::optional<trace_averages>();
-    for (const function_event_avg& each : found.rows)
-        add_to(found.self_cpu_time_total_ns, each.self_cpu_time_total_ns);
+    found.self_cpu_time_total_ns = sums->self.all_ns;
+    found.running_time_total_ns = running_total_ns(found.loaded, sums->self);
     return std::optional(std::move(found));
 }
 
@@ -109,6 +110,7 @@ result<averages_or_events> native_averages(result<native_input> input,
     if (options.percentiles)
         add_percentiles(whole.rows, whole.loaded, options.key, options.attribute);
     whole.self_cpu_time_total_ns = total_average(whole.loaded).self_cpu_time_total_ns;
+    whole.running_time_total_ns = running_time_total_ns(whole.loaded);
     return averages_or_events(std::move(whole));
 }
 

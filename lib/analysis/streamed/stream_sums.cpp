@@ -50,6 +50,7 @@ stream_sums::stream_sums(const sums_context& context, std::uint32_t stream)
         states.histories[stream_.thread].points.size() > 1)
         history_ = &states.histories[stream_.thread];
     group_ = known_task(streams_.loaded, line_.switches[switch_].group);
+    in_task_ = is_in_task();
     open_ = take_stack(group_);
 }
 
@@ -159,7 +160,7 @@ bool stream_sums::take(const found_scope& scope) {
     if (!open_.scopes.empty()) open_.scopes.back().self_ns -= time.own_ns;
     open_.extent.start_ns = std::min(open_.extent.start_ns, scope.start_ns);
     open_.extent.end_ns = std::max(open_.extent.end_ns, scope.end_ns);
-    open_.scopes.push_back({scope.start_ns, scope.end_ns, time.own_ns, row});
+    open_.scopes.push_back({scope.start_ns, scope.end_ns, time.own_ns, row, in_task_});
     ++open_.of_row[row];
     most_open_ = std::max(most_open_, open_.scopes.size());
     return true;
@@ -200,8 +201,7 @@ void stream_sums::find_parent_of_empty(const found_scope& scope, row_sums& sum) 
 }
 
 void stream_sums::add_states(const found_scope& scope, row_sums& sum, bool nested) {
-    const bool apart =
-        has_slices_ && known_task(streams_.loaded, line_.switches[switch_].task) == none;
+    const bool apart = has_slices_ && !in_task_;
     if (scope.start_ns < piece_from_ns_ || scope.end_ns > piece_to_ns_ || apart) [[unlikely]]
         return add_states_slowly(scope, sum, nested);
     const std::int64_t wall_ns = scope.end_ns - scope.start_ns;
@@ -249,6 +249,11 @@ void stream_sums::go_to(std::size_t switch_index) {
         enter(group);
     }
     switch_ = switch_index;
+    in_task_ = is_in_task();
+}
+
+bool stream_sums::is_in_task() const {
+    return known_task(streams_.loaded, line_.switches[switch_].task) != none;
 }
 
 void stream_sums::enter(std::uint32_t group) {
@@ -296,7 +301,9 @@ void stream_sums::take_off() {
     open_.scopes.pop_back();
     --open_.of_row[ended.row];
     open_.ended_before_ns = ended.start_ns;
-    sums_[ended.row].self_ns += std::max<std::int64_t>(ended.self_ns, 0);
+    const std::int64_t self_ns = std::max<std::int64_t>(ended.self_ns, 0);
+    sums_[ended.row].self_ns += self_ns;
+    self_.add(self_ns, ended.in_task);
 }
 
 void stream_sums::end_extent() {

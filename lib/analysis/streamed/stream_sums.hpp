@@ -12,6 +12,7 @@
 
 #include <coroscope/analysis/model.hpp>
 
+#include "../answer/running_total.hpp"
 #include "../answer/scope_states.hpp"
 #include "../load/load_native.hpp"
 #include "row_sums.hpp"
@@ -44,6 +45,7 @@ public:
 
     // Of a run that returned true.
     [[nodiscard]] const std::vector<row_sums>& rows() const { return sums_; }
+    [[nodiscard]] const self_times& self() const { return self_; }
     /// In no order; those of one task must not overlap each other.
     [[nodiscard]] const std::vector<task_extent>& extents() const { return extents_; }
     [[nodiscard]] std::size_t most_open() const { return most_open_; }
@@ -54,6 +56,7 @@ private:
         std::int64_t end_ns;
         std::int64_t self_ns;
         std::uint32_t row;
+        bool in_task;
     };
     // The scopes around the next one, of a task or of the thread.
     struct scope_stack {
@@ -88,6 +91,7 @@ private:
     void add_states_slowly(const found_scope& scope, row_sums& sum, bool nested);
     void find_piece(std::int64_t time_ns);
     void go_to(std::size_t switch_index);
+    [[nodiscard]] bool is_in_task() const;
     void enter(std::uint32_t group);
     void leave();
     scope_stack take_stack(std::uint32_t group);
@@ -103,6 +107,7 @@ private:
     std::uint32_t number_;
     std::size_t switch_;  // in force
     std::uint32_t group_ = none;
+    bool in_task_ = false;  // of the scopes from the switch in force on
     std::uint64_t place_ = 0;  // number of scopes taken
     std::int64_t before_ns_;   // end of the scope taken last
     scope_stack open_;
@@ -110,6 +115,7 @@ private:
     std::vector<scope_stack> unused_;
     std::vector<std::uint32_t> offsets_;
     std::vector<row_sums> sums_;
+    self_times self_;
     std::vector<task_extent> extents_;
     std::size_t most_open_ = 0;
 

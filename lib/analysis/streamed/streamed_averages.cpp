@@ -92,6 +92,7 @@ public:
     void add(const stream_sums& added) {
         const std::lock_guard lock(mutex_);
         for (std::size_t row = 0; row < sums_.size(); ++row) sums_[row].add(added.rows()[row]);
+        self_.add(added.self());
         extents_.insert(extents_.end(), added.extents().begin(), added.extents().end());
         most_open_ = std::max(most_open_, added.most_open());
     }
@@ -107,10 +108,12 @@ public:
     }
 
     [[nodiscard]] const std::vector<row_sums>& sums() const { return sums_; }
+    [[nodiscard]] const self_times& self() const { return self_; }
 
 private:
     std::mutex mutex_;
     std::vector<row_sums> sums_;
+    self_times self_;
     std::vector<task_extent> extents_;
     std::size_t most_open_ = 0;
 };
@@ -124,8 +127,8 @@ bool may_stream(const coroscope::trace::reader& input, average_key key) {
            });
 }
 
-std::optional<std::vector<function_event_avg>> streamed_averages(const loaded_streams& streams,
-                                                                 average_key key, unsigned jobs) {
+std::optional<streamed_rows> streamed_averages(const loaded_streams& streams, average_key key,
+                                               unsigned jobs) {
     if (!has_stack_scopes_alone(streams)) return std::nullopt;
     const site_rows rows(streams, key);
     const scope_states states(streams.loaded);
@@ -142,7 +145,7 @@ std::optional<std::vector<function_event_avg>> streamed_averages(const loaded_st
             exact = false;
     });
     if (!exact || !all.are_exact(streams.loaded.duration_ns, count)) return std::nullopt;
-    return rows.averages(all.sums());
+    return streamed_rows{rows.averages(all.sums()), all.self()};
 }
 
 }  // namespace coroscope::analysis::inline streamed

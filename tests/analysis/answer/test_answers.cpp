@@ -10,6 +10,7 @@
 #include <coroscope/analysis/await_statistics.hpp>
 #include <coroscope/analysis/percentiles.hpp>
 #include <coroscope/analysis/slowest_request.hpp>
+#include <coroscope/analysis/table.hpp>
 #include <coroscope/analysis/task_statistics.hpp>
 
 using namespace coroscope::test;
@@ -104,6 +105,40 @@ TEST_CASE("the total of a row counts a scope nested in another scope of the row 
     CHECK(rows[0].max_wall_ns == 100);
     CHECK(rows[1].cpu_time_total_ns == 30);
     CHECK(analysis::total_average(loaded).self_cpu_time_total_ns == 110);
+}
+
+TEST_CASE("shares are of all running time, that of tasks without scopes included, so that none is "
+          "above 100 %") {
+    trace_builder built;
+    const auto outer = built.site("outer"), inner = built.site("inner");
+    built.on(1)
+        .spawn(10, 1, 0, trace::spawn_started)
+        .scope(inner, 20, 50)
+        .finish(100, 1)
+        .scope(outer, 0, 110);
+    const auto loaded = load(built);
+    CHECK(event(loaded, "outer").self_running_ns == 20);
+    CHECK(analysis::total_average(loaded).self_cpu_time_total_ns == 50);
+    CHECK(analysis::running_time_total_ns(loaded) == 110);
+    const auto text = analysis::table(analysis::table_of(loaded));
+    REQUIRE(text);
+    CHECK(text->find("100.00%") != std::string::npos);
+    CHECK(text->find("\nRunning time total: 0.110us, of which tasks ran 0.060us outside their "
+                     "scopes\n") != std::string::npos);
+}
+
+TEST_CASE("all running time is the self time of scopes where no task ran outside its scopes") {
+    trace_builder built;
+    const auto outer = built.site("outer"), inner = built.site("inner");
+    built.on(1)
+        .spawn(10, 1, 0, trace::spawn_started)
+        .scope(inner, 10, 100)
+        .finish(100, 1)
+        .scope(outer, 0, 110);
+    const auto loaded = load(built);
+    CHECK(analysis::running_time_total_ns(loaded) == 110);
+    CHECK(analysis::table(analysis::table_of(loaded))->find("\nRunning time total") ==
+          std::string::npos);
 }
 
 TEST_CASE("an average keeps suspended, queued and waiting time beside running, and counts unknown "

@@ -54,6 +54,14 @@ std::string states_line(const table_input& input, time_unit unit) {
     return fmt::format("{}; by {}", text, input.states_source);
 }
 
+/// "Running time total: 100.0 ms, of which tasks ran 90.0 ms outside their scopes".
+std::string running_line(const table_input& input, time_unit unit) {
+    const std::int64_t outside_ns = input.running_time_total_ns - input.self_cpu_time_total_ns;
+    return fmt::format("Running time total: {}, of which tasks ran {} outside their scopes",
+                       format_time(input.running_time_total_ns, unit),
+                       format_time(outside_ns, unit));
+}
+
 void write_note(text_grid& text, std::string_view note) {
     text.rule('=');
     text.line(printable(note));
@@ -121,6 +129,8 @@ std::string lay_out(const table_input& input, const table_options& options,
         text.line(fmt::format("Self {} time total: {}", input.is_running_time ? "running" : "CPU",
                               format_time(input.self_cpu_time_total_ns, options.unit)));
     if (has_states(input)) text.line(printable(states_line(input, options.unit)));
+    if (input.running_time_total_ns > input.self_cpu_time_total_ns)
+        text.line(running_line(input, options.unit));
     if (has_device_time(input)) {
         text.line(fmt::format("Self {} time total: {}", device_title(input),
                               format_time(input.self_device_time_total_ns, options.unit)));

@@ -44,8 +44,9 @@ std::string known_wait_time(const cell_source& of, std::int64_t sum_ns) {
 }
 
 std::string share(const cell_source& of, std::int64_t sum_ns) {
-    return known_sum(of.row(), sum_ns) ? format_percent(sum_ns, of.input.self_cpu_time_total_ns)
-                                       : "unknown";
+    const std::int64_t whole_ns =
+        std::max(of.input.self_cpu_time_total_ns, of.input.running_time_total_ns);
+    return known_sum(of.row(), sum_ns) ? format_percent(sum_ns, whole_ns) : "unknown";
 }
 
 std::string name_cell(const cell_source& of) {

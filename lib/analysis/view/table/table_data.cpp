@@ -79,6 +79,7 @@ result<std::string> table_json(const table_input& input, const table_options& op
     json_writer json;
     json.begin_object();
     json.member("self_cpu_time_total_ns", input.self_cpu_time_total_ns);
+    if (input.is_running_time) json.member("running_time_total_ns", input.running_time_total_ns);
     if (has_device_time(input))
         json.member("self_device_time_total_ns", input.self_device_time_total_ns);
     if (has_states(input)) {

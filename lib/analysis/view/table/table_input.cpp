@@ -183,13 +183,18 @@ table_input with_rows(std::vector<function_event_avg> rows, std::int64_t self_cp
 }  // namespace
 
 table_input table_of(const trace& loaded, average_key key, std::string_view attribute) {
-    return with_rows(key_averages(loaded, key, attribute),
-                     total_average(loaded).self_cpu_time_total_ns, loaded, key, attribute);
+    table_input input =
+        with_rows(key_averages(loaded, key, attribute),
+                  total_average(loaded).self_cpu_time_total_ns, loaded, key, attribute);
+    input.running_time_total_ns = running_time_total_ns(loaded);
+    return input;
 }
 
 table_input table_of(const trace_averages& averages, average_key key, std::string_view attribute) {
-    return with_rows(averages.rows, averages.self_cpu_time_total_ns, averages.loaded, key,
-                     attribute);
+    table_input input = with_rows(averages.rows, averages.self_cpu_time_total_ns, averages.loaded,
+                                  key, attribute);
+    input.running_time_total_ns = averages.running_time_total_ns;
+    return input;
 }
 
 table_input table_of(const event_list& events, const grouping& by) {
