@@ -97,8 +97,11 @@ void note_limit(const table_command& asked, analysis::table_input& input) {
 
 void note_no_rows(const table_command& asked, analysis::table_input& input) {
     if (!input.rows.empty()) return;
-    input.notes.emplace_back(asked.device ? "No kernel, copy or set is in the file"
-                                          : "No scope or event is in the file");
+    std::string note =
+        asked.device ? "No kernel, copy or set is in the file" : "No scope or event is in the file";
+    if (!asked.device && input.is_running_time && input.health.open_scopes_unknown)
+        note += "; scopes that were open when the session stopped are unknown (open_scopes)";
+    input.notes.push_back(std::move(note));
 }
 
 int print_table(const table_command& asked, analysis::table_input input) {

@@ -58,6 +58,9 @@ struct function_event_avg {
     /// Events whose suspension is unknown: their whole wall time is in waiting_ns.
     std::uint64_t unknown_count = 0;
     std::uint64_t unfinished_count = 0;  ///< events without an end in the file; theirs is derived
+    /// Events of a native trace that began before the session, or did not end in it: their times
+    /// are those within the session, so the row's sums are lower bounds.
+    std::uint64_t partial_count = 0;
     std::int64_t cpu_time_total_ns = 0;
     std::int64_t self_cpu_time_total_ns = 0;
     std::int64_t device_time_total_ns = 0;
@@ -66,7 +69,8 @@ struct function_event_avg {
     std::int64_t queued_ns = 0;
     std::int64_t waiting_ns = 0;  ///< suspended or queued, with an unknown division
     std::int64_t wall_ns = 0;     ///< begin to end
-    std::int64_t min_wall_ns = 0;
+    std::int64_t min_wall_ns = 0;  ///< this and the next: 0 if all events are partial, which do
+                                   ///< not count here
     std::int64_t max_wall_ns = 0;
     std::int64_t cpu_memory_usage = 0;  ///< net bytes
     std::int64_t self_cpu_memory_usage = 0;
@@ -77,8 +81,8 @@ struct function_event_avg {
     /// threads, in a native trace that has states. Else all 0.
     state_times states;
     state_times self_states;
-    /// Of the times from begin to end, if add_percentiles() was called. Without calls that began
-    /// before the session, or did not end in it: their number is `count` less that of these.
+    /// Of the times from begin to end, if add_percentiles() was called. Without events of
+    /// partial_count, and without those of unfinished_count.
     std::optional<percentiles> wall_percentiles{};
 
     [[nodiscard]] std::int64_t cpu_time_ns() const { return average(cpu_time_total_ns); }

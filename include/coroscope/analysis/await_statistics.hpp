@@ -22,6 +22,8 @@ struct await_times {
     /// Neither the wake, if there was one, nor the waker is known: their time is in waiting_ns.
     std::uint64_t unknown_wakes = 0;
     std::uint64_t unfinished = 0;  ///< not resumed when the session ended: their time up to the end
+    /// Began before the session, or had not ended at its stop: the times are lower bounds.
+    std::uint64_t partial = 0;
     std::int64_t suspended_ns = 0;
     std::int64_t queued_ns = 0;
     std::int64_t waiting_ns = 0;
@@ -56,7 +58,7 @@ struct await_site_statistics {
     std::uint32_t site = none;  ///< index into trace::sites
     std::string name;           ///< the site's label, else its function; "unknown" without a site
     await_times times;
-    percentiles length;   ///< suspend to resume, of awaits that were resumed
+    percentiles length;   ///< suspend to resume, of awaits that were resumed and are not partial
     device_work devices;  ///< the work of the awaited streams
     /// The distinct objects that were awaited, ascending: indices into trace::objects. If objects
     /// had the same address one after the other, they are one.

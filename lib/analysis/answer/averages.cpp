@@ -15,6 +15,7 @@
 #include "running_total.hpp"
 #include "scope_states.hpp"
 #include "thread_shares.hpp"
+#include "whole_calls.hpp"
 
 namespace coroscope::analysis {
 namespace {
@@ -22,8 +23,10 @@ namespace {
 /// Adds everything about an event except its running time.
 void add_call(function_event_avg& sum, const event& added, const trace& loaded, bool nested) {
     const std::int64_t wall_ns = added.end_ns - added.start_ns;
-    sum.min_wall_ns = sum.count == 0 ? wall_ns : std::min(sum.min_wall_ns, wall_ns);
-    sum.max_wall_ns = std::max(sum.max_wall_ns, wall_ns);
+    if (is_whole(added)) [[likely]]
+        take_lengths(sum, wall_ns, wall_ns);
+    else
+        ++sum.partial_count;
     ++sum.count;
     if ((added.flags & event_in_frame) != 0) ++sum.in_frame_count;
     if ((added.flags & event_suspension_unknown) != 0) ++sum.unknown_count;
@@ -276,9 +279,6 @@ std::vector<function_event_avg> key_averages(const trace& loaded, average_key ke
 
 void add_percentiles(std::vector<function_event_avg>& rows, const trace& loaded, average_key key,
                      std::string_view attribute) {
-    const auto is_whole = [](const event& each) {
-        return (each.flags & (event_clipped | event_open)) == 0;
-    };
     row_table table(loaded, key, attribute);
     row_durations durations;
     for (const event& each : loaded.events) {

@@ -48,6 +48,7 @@ void add(await_times& sum, const trace& loaded, const await_info& await) {
     sum.unknown_wakes += wake == wake_knowledge::unseen && !is_left_out(loaded, await) ? 1 : 0;
     sum.wakes_by_resume += wake == wake_knowledge::by_resume ? 1 : 0;
     sum.unfinished += await.resume_ns ? 0 : 1;
+    sum.partial += await.clipped ? 1 : 0;
     sum.noticed_wakes += await.reason == wake_reason::noticed ? 1 : 0;
     if (has_outcome(loaded, await)) ++sum.outcomes[static_cast<std::size_t>(await.outcome)];
     add_to(sum.suspended_ns, time.suspended_ns);
@@ -161,7 +162,7 @@ std::vector<await_site_statistics> await_statistics(const trace& loaded) {
         add(sites[site].times, loaded, await);
         add(sites[site].times, coverage.of(index));
         if (await.object != none) sites[site].objects.push_back(await.object);
-        if (await.resume_ns) lengths[site].push_back(*await.resume_ns - await.suspend_ns);
+        if (await.resume_ns && !await.clipped) lengths[site].push_back(*await.resume_ns - await.suspend_ns);
     }
     std::vector<std::vector<std::uint32_t>> waits = waits_by_site(loaded);
     for (std::size_t site = 0; site < waits.size(); ++site)

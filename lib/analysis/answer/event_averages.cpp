@@ -13,6 +13,7 @@
 #include "nested_rows.hpp"
 #include "row_durations.hpp"
 #include "selection.hpp"
+#include "whole_calls.hpp"
 
 namespace coroscope::analysis {
 namespace {
@@ -294,9 +295,9 @@ bool function_event_avg::add(const function_event_avg& added) {
 void function_event_avg::sum_up(const function_event_avg& added) {
     if (added.count == 0) return;
     wall_percentiles.reset();  // those of a sum do not follow from those of its parts
-    min_wall_ns = count == 0 ? added.min_wall_ns : std::min(min_wall_ns, added.min_wall_ns);
-    max_wall_ns = std::max(max_wall_ns, added.max_wall_ns);
+    if (has_whole_calls(added)) take_lengths(*this, added.min_wall_ns, added.max_wall_ns);
     count += added.count;
+    partial_count += added.partial_count;
     in_frame_count += added.in_frame_count;
     unknown_count += added.unknown_count;
     unfinished_count += added.unfinished_count;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "../answer/scope_states.hpp"
+#include "../answer/whole_calls.hpp"
 
 namespace coroscope::analysis::inline streamed {
 
@@ -32,12 +33,12 @@ void row_sums::add(const row_sums& added) {
         has_parent = added.has_parent;
         parent_unknown = added.parent_unknown;
     }
+    if (has_whole_calls(added)) take_lengths(*this, added.min_wall_ns, added.max_wall_ns);
     count += added.count;
+    partial_count += added.partial_count;
     for (const auto part : {&row_sums::wall_ns, &row_sums::running_ns, &row_sums::suspended_ns,
                             &row_sums::queued_ns, &row_sums::waiting_ns, &row_sums::self_ns})
         add_to(this->*part, added.*part);
-    min_wall_ns = std::min(min_wall_ns, added.min_wall_ns);
-    max_wall_ns = std::max(max_wall_ns, added.max_wall_ns);
     states.add(added.states);
     self_states.add(added.self_states);
 }
@@ -84,6 +85,7 @@ std::vector<function_event_avg> site_rows::averages(const std::vector<row_sums>&
         row.category = loaded_.sites[row.site].category;
         row.has_parent = sum.has_parent;
         row.count = sum.count;
+        row.partial_count = sum.partial_count;
         row.wall_ns = sum.wall_ns;
         row.cpu_time_total_ns = sum.running_ns;
         row.self_cpu_time_total_ns = sum.self_ns;

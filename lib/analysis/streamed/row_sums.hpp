@@ -18,6 +18,7 @@ namespace coroscope::analysis::inline streamed {
 /// Sums of part of a row's scopes. The parts of a row may be added in any order.
 struct row_sums {
     std::uint64_t count = 0;
+    std::uint64_t partial_count = 0;
     std::int64_t wall_ns = 0;  ///< this and the next four: of scopes that no scope of the row
                                ///< encloses
     std::int64_t running_ns = 0;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "../answer/whole_calls.hpp"
+
 namespace coroscope::analysis::inline streamed {
 namespace {
 
@@ -112,6 +114,7 @@ bool stream_sums::take_short(const unsigned char* record) {
     scope.site_id = format::tag_id(words[1]);
     scope.start_ns = clock_.to_ns(words[0]);
     scope.end_ns = std::max(scope.start_ns, clock_.to_ns(words[0] + format::tag_value(words[1])));
+    scope.clipped = words[0] < clock_.start_ticks();
     return take(scope);
 }
 
@@ -121,6 +124,8 @@ bool stream_sums::take_long(const record_view& record) {
     scope.site_id = record.id();
     scope.start_ns = clock_.to_ns(record.word(0));
     scope.end_ns = std::max(scope.start_ns, clock_.to_ns(record.word(0) + record.word(2)));
+    scope.clipped = (record.value() & format::scope_clipped) != 0 ||
+                    record.word(0) < clock_.start_ticks();
     return take(scope);
 }
 
@@ -144,8 +149,10 @@ bool stream_sums::take(const found_scope& scope) {
     if (sum.count == 0 || scope.start_ns < sum.first_start_ns) [[unlikely]]
         set_first(scope, sum);
     const bool nested = open_.of_row[row] != 0;
-    sum.min_wall_ns = sum.count == 0 ? wall_ns : std::min(sum.min_wall_ns, wall_ns);
-    sum.max_wall_ns = std::max(sum.max_wall_ns, wall_ns);
+    if (scope.clipped) [[unlikely]]
+        ++sum.partial_count;
+    else
+        take_lengths(sum, wall_ns, wall_ns);
     ++sum.count;
     ++place_;
     if (wall_ns == 0) return true;  // it encloses no scope, and adds no time

@@ -71,6 +71,7 @@ private:
         std::int64_t start_ns;
         std::int64_t end_ns;
         std::uint32_t site_id;
+        bool clipped;  // began before the session
     };
     // The parts of a scope's time.
     struct scope_time {

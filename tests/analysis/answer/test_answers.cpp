@@ -12,6 +12,7 @@
 #include <coroscope/analysis/slowest_request.hpp>
 #include <coroscope/analysis/table.hpp>
 #include <coroscope/analysis/task_statistics.hpp>
+#include <coroscope/analysis/views.hpp>
 
 using namespace coroscope::test;
 namespace analysis = coroscope::analysis;
@@ -139,6 +140,50 @@ TEST_CASE("all running time is the self time of scopes where no task ran outside
     CHECK(analysis::running_time_total_ns(loaded) == 110);
     CHECK(analysis::table(analysis::table_of(loaded))->find("\nRunning time total") ==
           std::string::npos);
+}
+
+TEST_CASE("the time of a call that began before the session is at least that in the session, and "
+          "no minimum, maximum or percentile counts the call") {
+    trace_builder built;
+    const auto cut = built.site("cut"), whole = built.site("whole");
+    built.on(1).scope(cut, -60, 40).scope(whole, -10, 45).scope(whole, 50, 55).scope(whole, 60, 62);
+    const auto loaded = load(built);
+    auto rows = analysis::key_averages(loaded);
+    analysis::add_percentiles(rows, loaded);
+    REQUIRE(rows.size() == 2);
+    const auto& both = rows[0].name == "whole" ? rows[0] : rows[1];
+    const auto& only = rows[0].name == "cut" ? rows[0] : rows[1];
+    CHECK(only.count == 1);
+    CHECK(only.partial_count == 1);
+    CHECK(only.cpu_time_total_ns == 40);
+    CHECK(only.wall_percentiles->count == 0);
+    CHECK(both.count == 3);
+    CHECK(both.partial_count == 1);
+    CHECK(both.min_wall_ns == 2);
+    CHECK(both.max_wall_ns == 5);
+    CHECK(both.wall_percentiles->max_ns == 5);
+
+    const analysis::table_input input = analysis::table_of(loaded);
+    const std::string text = *analysis::table(input);
+    CHECK(text.find("0.040us+") != std::string::npos);
+    CHECK(text.find("Partial: 2 calls that began before the session") != std::string::npos);
+    const std::string csv = *analysis::table_csv(input);
+    CHECK(csv.find("cut,,1,40,0,0,0,0,40,,,0,1\n") != std::string::npos);
+}
+
+TEST_CASE("an await that began before the session is at least as long as its part in the session") {
+    trace_builder built;
+    built.on(1).wake(30, 7).resume(40, 7).suspend(60, 7).wake(70, 7).resume(80, 7).finish(90, 7);
+    const auto loaded = load(built);
+    const auto sites = analysis::await_statistics(loaded);
+    REQUIRE(sites.size() == 1);
+    CHECK(sites[0].times.count == 2);
+    CHECK(sites[0].times.partial == 1);
+    CHECK(sites[0].times.total_ns() == 60);
+    CHECK(sites[0].length.count == 1);
+    CHECK(sites[0].length.max_ns == 20);
+    const std::string text = analysis::to_text(analysis::list_await_sites(loaded, sites));
+    CHECK(text.find("0.060us+") != std::string::npos);
 }
 
 TEST_CASE("an average keeps suspended, queued and waiting time beside running, and counts unknown "

@@ -69,6 +69,14 @@ TEST_SUITE("averages without events") {
         CHECK(check_built(built));
     }
 
+    TEST_CASE("tell calls that began before the session from whole ones") {
+        trace_builder built;
+        const auto cut = built.site("cut"), both = built.site("both");
+        built.on(1).scope(cut, -60, 40).scope(both, 50, 55);
+        built.on(2).scope(both, -10, 45).scope(both, 60, 62);
+        CHECK(check_built(built));
+    }
+
     TEST_CASE("name no parent of an empty scope at the end of the scope around it") {
         trace_builder built;
         const auto empty = built.site("empty");

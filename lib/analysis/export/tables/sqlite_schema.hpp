@@ -39,7 +39,9 @@ SELECT name, category, COUNT(*) AS count,
        SUM(CASE WHEN nested THEN 0 ELSE queued_ns END) AS queued_ns,
        SUM(CASE WHEN nested THEN 0 ELSE waiting_ns END) AS waiting_ns,
        SUM(CASE WHEN nested THEN 0 ELSE wall_ns END) AS wall_ns,
-       MIN(wall_ns) AS min_wall_ns, MAX(wall_ns) AS max_wall_ns
+       MIN(CASE WHEN clipped OR open THEN NULL ELSE wall_ns END) AS min_wall_ns,
+       MAX(CASE WHEN clipped OR open THEN NULL ELSE wall_ns END) AS max_wall_ns,
+       SUM(clipped OR open) AS partial_count
 FROM scopes GROUP BY name, category ORDER BY wall_ns DESC;
 
 CREATE VIEW task_statistics AS
@@ -54,7 +56,8 @@ CREATE VIEW await_statistics AS
 SELECT awaits.name, sites.file || ':' || sites.line AS place, COUNT(*) AS count,
        SUM(length_ns) AS total_ns,
        SUM(suspended_ns) AS suspended_ns, SUM(queued_ns) AS queued_ns,
-       SUM(waiting_ns) AS waiting_ns, MAX(length_ns) AS max_ns
+       SUM(waiting_ns) AS waiting_ns,
+       MAX(CASE WHEN clipped THEN NULL ELSE length_ns END) AS max_ns, SUM(clipped) AS partial
 FROM awaits LEFT JOIN sites ON sites.id = awaits.site
 GROUP BY awaits.name, awaits.site ORDER BY total_ns DESC;
 

@@ -34,13 +34,19 @@ std::map<std::uint32_t, std::string> enclosing_scopes(const trace& loaded) {
 }
 
 void append_times(row& cells, const await_times& times) {
+    const std::size_t first = cells.size();
     cells.emplace_back(optional_ns(times.total_ns()));
     append_wait(cells, times);
     if (times.noticed_wakes != 0) cells[cells.size() - 2] = at_least{times.queued_ns};
+    if (times.partial == 0) return;
+    for (std::size_t at = first; at < cells.size(); ++at)
+        if (const auto* known = std::get_if<optional_ns>(&cells[at]); known && *known)
+            cells[at] = at_least{**known};
 }
 
 void append_wakes(row& cells, const await_times& times) {
-    for (const std::uint64_t count : {times.unknown_wakes, times.wakes_by_resume, times.unfinished})
+    for (const std::uint64_t count :
+         {times.unknown_wakes, times.wakes_by_resume, times.unfinished, times.partial})
         cells.emplace_back(figure(count));
 }
 
@@ -117,6 +123,7 @@ listing list_await_sites(const trace& loaded,
                     {"Wake unseen", "unknown_wakes", cell_kind::count},
                     {"Wake by resume", "wakes_by_resume", cell_kind::count},
                     {"Not resumed", "unfinished", cell_kind::count},
+                    {"Partial", "partial", cell_kind::count},
                     {"At", "place", cell_kind::source}};
     const bool outcomes = knows_outcomes(loaded);
     const bool objects = !loaded.objects.empty();
@@ -163,6 +170,7 @@ listing list_await_chains(const trace& loaded, const std::vector<await_chain>& c
                     {"Wake unseen", "unknown_wakes", cell_kind::count},
                     {"Wake by resume", "wakes_by_resume", cell_kind::count},
                     {"Not resumed", "unfinished", cell_kind::count},
+                    {"Partial", "partial", cell_kind::count},
                     {"Innermost at", "place", cell_kind::source},
                     {"Chain", "chain", cell_kind::text}};
     if (tells_of_devices(loaded)) append_device_columns(list);

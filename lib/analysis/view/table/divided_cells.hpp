@@ -15,13 +15,13 @@ namespace coroscope::analysis::inline tables {
 using row_states = state_times function_event_avg::*;
 using state_part = std::int64_t state_times::*;
 
-/// A plus means "at least": the state of some of the running time is unknown.
+/// A plus means "at least": some of the running time, or its state, is unknown.
 template <row_states Of, state_part Part>
 std::string state_cell(const cell_source& of) {
     const state_times& times = of.row().*Of;
     const optional_ns known = known_state(of.row(), times, times.*Part);
     if (!known) return "unknown";
-    return of.time(*known) + (times.unknown_ns != 0 ? "+" : "");
+    return of.time(*known) + (times.unknown_ns != 0 || is_least(of.row()) ? "+" : "");
 }
 template <row_states Of, state_part Part>
 data_value state_figure(const cell_source& of) {

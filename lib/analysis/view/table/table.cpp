@@ -18,7 +18,10 @@ namespace coroscope::analysis {
 namespace {
 
 std::string unseen_note(const table_input& input) {
-    const bool least = std::any_of(input.rows.begin(), input.rows.end(), is_least_wait);
+    const bool least =
+        std::any_of(input.rows.begin(), input.rows.end(), [](const function_event_avg& row) {
+            return is_least_wait(row) && row.waiting_ns != 0;
+        });
     if (input.device_rows || !least) return {};
     return "Waiting was suspended or queued, it is unknown which; + means at least\n";
 }
@@ -34,8 +37,14 @@ std::string unknown_note(const table_input& input) {
 }
 
 /// Calls that are no whole calls have no place among the percentiles.
-std::string percentiles_note(const table_input& input) {
-    std::uint64_t calls = 0;
+std::string partial_note(const table_input& input) {
+    std::uint64_t partial = 0, calls = 0;
+    for (const function_event_avg& row : input.rows) partial += row.partial_count;
+    if (partial != 0)
+        return fmt::format("Partial: {} calls that began before the session or the part shown, or "
+                           "did not end in it; + means at least, and no minimum, maximum or "
+                           "percentile counts them\n",
+                           partial);
     for (const function_event_avg& row : input.rows)
         if (row.wall_percentiles) calls += row.count - row.wall_percentiles->count;
     if (calls == 0) return {};
@@ -145,7 +154,7 @@ result<std::string> table(const table_input& input, const table_options& options
     const auto rows = chosen_rows(input, options);
     if (!rows) return rows.error();
     std::string text = input.rows.empty() ? without_rows(input) : lay_out(input, options, *rows);
-    return text + unknown_note(input) + percentiles_note(input) + health_text(input.health);
+    return text + unknown_note(input) + partial_note(input) + health_text(input.health);
 }
 
 }  // namespace coroscope::analysis

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../../answer/whole_calls.hpp"
 #include "../../text/utf8.hpp"
 #include "divided_cells.hpp"
 #include "table_rows.hpp"
@@ -28,11 +29,11 @@ bool has_devices_beside(const table_input& input) {
     return !input.device_rows && has_device_time(input);
 }
 
-/// A plus means "at least": the time of some of the row's events is unknown.
+/// A plus means "at least": the time of some of the row's events is unknown, in whole or in part.
 std::string known_time(const cell_source& of, std::int64_t sum_ns) {
     const optional_ns known = known_sum(of.row(), sum_ns);
     if (!known) return "unknown";
-    return of.time(*known) + (of.row().unknown_count != 0 ? "+" : "");
+    return of.time(*known) + (is_least(of.row()) ? "+" : "");
 }
 
 /// The same for suspended and queued time. A plus also follows if the row has waiting time, because
@@ -84,7 +85,8 @@ std::string overload_cell(const cell_source& of) {
 
 std::string average_cell(const cell_source& of) {
     const optional_ns average = cpu_average(of.row());
-    return average ? of.time(*average) : "unknown";
+    if (!average) return "unknown";
+    return of.time(*average) + (of.row().partial_count != 0 ? "+" : "");
 }
 
 std::string flops_cell(const cell_source& of) {
@@ -138,6 +140,15 @@ std::int64_t sort_figure(const row& of) {
 template <std::int64_t row::* Member>
 std::string time_cell(const cell_source& of) {
     return of.time(of.row().*Member);
+}
+/// The time from begin to end, or a part of it.
+template <std::int64_t row::* Member>
+std::string wall_cell(const cell_source& of) {
+    return of.time(of.row().*Member) + (of.row().partial_count != 0 ? "+" : "");
+}
+template <std::int64_t row::* Member>
+data_value whole_figure(const cell_source& of) {
+    return has_whole_calls(of.row()) ? optional_ns(of.row().*Member) : optional_ns();
 }
 template <std::int64_t row::* Member>
 std::string known_cell(const cell_source& of) {
@@ -237,10 +248,10 @@ constexpr table_column columns[] = {
     {.text = {"Queued", has_waits, wait_cell<&row::queued_ns>},
      .data = {9, "queued_ns", is_cpu, wait<&row::queued_ns>},
      .sort = {14, "queued", sort_figure<&row::queued_ns>}},
-    {.text = {"Waiting", has_waits, time_cell<&row::waiting_ns>},
+    {.text = {"Waiting", has_waits, wall_cell<&row::waiting_ns>},
      .data = {10, "waiting_ns", is_cpu, figure<&row::waiting_ns>},
      .sort = {15, "waiting", sort_figure<&row::waiting_ns>}},
-    {.text = {"Wall", has_waits, time_cell<&row::wall_ns>},
+    {.text = {"Wall", has_waits, wall_cell<&row::wall_ns>},
      .data = {11, "wall_ns", is_cpu, figure<&row::wall_ns>},
      .sort = {16, "wall", sort_figure<&row::wall_ns>}},
     {.text = {"p50", has_percentiles, percentile_cell<&percentiles::p50_ns>},
@@ -255,8 +266,8 @@ constexpr table_column columns[] = {
     {.text = {"Max", has_percentiles, percentile_cell<&percentiles::max_ns>},
      .data = {38, "max_whole_ns", has_percentiles, percentile_figure<&percentiles::max_ns>},
      .sort = {26, "max", sort_percentile<&percentiles::max_ns>}},
-    {.data = {12, "min_wall_ns", is_cpu, figure<&row::min_wall_ns>}},
-    {.data = {13, "max_wall_ns", is_cpu, figure<&row::max_wall_ns>}},
+    {.data = {12, "min_wall_ns", is_cpu, whole_figure<&row::min_wall_ns>}},
+    {.data = {13, "max_wall_ns", is_cpu, whole_figure<&row::max_wall_ns>}},
     {.data = {14, "unknown_count", is_cpu, count_of<&row::unknown_count>}},
     {.text = {"Self DEV", has_device_time, time_cell<&row::self_device_time_total_ns>},
      .data = {7, "self_device_ns", has_devices_beside, figure<&row::self_device_time_total_ns>},
@@ -289,6 +300,7 @@ constexpr table_column columns[] = {
      .sort = {12, "count", [](const row& of) { return static_cast<std::int64_t>(of.count); }}},
     {.text = {"Without end", has_unfinished, count_cell<&row::unfinished_count>},
      .data = {20, "unfinished_count", has_unfinished, count_of<&row::unfinished_count>}},
+    {.data = {39, "partial_count", has_partial, count_of<&row::partial_count>}},
     {.text = {"Node ID", has_nodes,
               [](const cell_source& of) { return std::to_string(of.row().node_id); }},
      .data = {21, "node_id", has_nodes, figure<&row::node_id>}},

@@ -33,8 +33,12 @@ optional_ns known_wait(const function_event_avg& row, std::int64_t sum_ns) {
     return unseen ? std::nullopt : known_sum(row, sum_ns);
 }
 
+bool is_least(const function_event_avg& row) {
+    return row.unknown_count != 0 || row.partial_count != 0;
+}
+
 bool is_least_wait(const function_event_avg& row) {
-    return row.unknown_count != 0 || known_of_wait(row) == wait_knowledge::least;
+    return is_least(row) || known_of_wait(row) == wait_knowledge::least;
 }
 
 optional_ns known_state(const function_event_avg& row, const state_times& times,
@@ -76,6 +80,9 @@ bool has_device_time(const table_input& input) {
 bool has_device_memory(const table_input& input) {
     return input.memory_profile &&
            any(input, [](const row& of) { return of.self_device_memory_usage > 0; });
+}
+bool has_partial(const table_input& input) {
+    return any(input, [](const row& of) { return of.partial_count != 0; });
 }
 bool has_unfinished(const table_input& input) {
     return any(input, [](const row& of) { return of.unfinished_count != 0; });

@@ -16,6 +16,9 @@ namespace coroscope::analysis::inline tables {
 /// time.
 [[nodiscard]] optional_ns known_wait(const function_event_avg& row, std::int64_t sum_ns);
 
+/// Returns whether all times may be longer than the row's sums.
+[[nodiscard]] bool is_least(const function_event_avg& row);
+
 /// Returns whether suspended and queued time may be longer than the row's sums.
 [[nodiscard]] bool is_least_wait(const function_event_avg& row);
 
@@ -37,6 +40,7 @@ namespace coroscope::analysis::inline tables {
 [[nodiscard]] bool has_places(const table_input& input);
 [[nodiscard]] bool has_device_time(const table_input& input);
 [[nodiscard]] bool has_device_memory(const table_input& input);
+[[nodiscard]] bool has_partial(const table_input& input);
 [[nodiscard]] bool has_unfinished(const table_input& input);
 [[nodiscard]] bool has_nodes(const table_input& input);
 [[nodiscard]] bool has_overloads(const table_input& input);
