@@ -67,8 +67,8 @@ struct function_event_avg {
     std::int64_t self_device_time_total_ns = 0;
     std::int64_t suspended_ns = 0;
     std::int64_t queued_ns = 0;
-    std::int64_t waiting_ns = 0;  ///< suspended or queued, with an unknown division
-    std::int64_t wall_ns = 0;     ///< begin to end
+    std::int64_t waiting_ns = 0;   ///< suspended or queued, with an unknown division
+    std::int64_t wall_ns = 0;      ///< begin to end
     std::int64_t min_wall_ns = 0;  ///< this and the next: 0 if all events are partial, which do
                                    ///< not count here
     std::int64_t max_wall_ns = 0;

@@ -162,7 +162,8 @@ std::vector<await_site_statistics> await_statistics(const trace& loaded) {
         add(sites[site].times, loaded, await);
         add(sites[site].times, coverage.of(index));
         if (await.object != none) sites[site].objects.push_back(await.object);
-        if (await.resume_ns && !await.clipped) lengths[site].push_back(*await.resume_ns - await.suspend_ns);
+        if (await.resume_ns && !await.clipped)
+            lengths[site].push_back(*await.resume_ns - await.suspend_ns);
     }
     std::vector<std::vector<std::uint32_t>> waits = waits_by_site(loaded);
     for (std::size_t site = 0; site < waits.size(); ++site)

@@ -11,9 +11,7 @@
 
 namespace coroscope::analysis::inline answers {
 
-inline bool is_whole(const event& call) {
-    return (call.flags & (event_clipped | event_open)) == 0;
-}
+inline bool is_whole(const event& call) { return (call.flags & (event_clipped | event_open)) == 0; }
 
 /// Row: function_event_avg or another sum with these members.
 template <class Row>

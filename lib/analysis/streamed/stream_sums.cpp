@@ -124,8 +124,8 @@ bool stream_sums::take_long(const record_view& record) {
     scope.site_id = record.id();
     scope.start_ns = clock_.to_ns(record.word(0));
     scope.end_ns = std::max(scope.start_ns, clock_.to_ns(record.word(0) + record.word(2)));
-    scope.clipped = (record.value() & format::scope_clipped) != 0 ||
-                    record.word(0) < clock_.start_ticks();
+    scope.clipped =
+        (record.value() & format::scope_clipped) != 0 || record.word(0) < clock_.start_ticks();
     return take(scope);
 }
 

@@ -108,7 +108,7 @@ private:
     std::uint32_t number_;
     std::size_t switch_;  // in force
     std::uint32_t group_ = none;
-    bool in_task_ = false;  // of the scopes from the switch in force on
+    bool in_task_ = false;     // of the scopes from the switch in force on
     std::uint64_t place_ = 0;  // number of scopes taken
     std::int64_t before_ns_;   // end of the scope taken last
     scope_stack open_;

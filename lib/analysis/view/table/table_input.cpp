@@ -191,8 +191,8 @@ table_input table_of(const trace& loaded, average_key key, std::string_view attr
 }
 
 table_input table_of(const trace_averages& averages, average_key key, std::string_view attribute) {
-    table_input input = with_rows(averages.rows, averages.self_cpu_time_total_ns, averages.loaded,
-                                  key, attribute);
+    table_input input =
+        with_rows(averages.rows, averages.self_cpu_time_total_ns, averages.loaded, key, attribute);
     input.running_time_total_ns = averages.running_time_total_ns;
     return input;
 }
