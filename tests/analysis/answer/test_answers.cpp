@@ -142,6 +142,19 @@ TEST_CASE("all running time is the self time of scopes where no task ran outside
           std::string::npos);
 }
 
+TEST_CASE("a table without scopes names the views that show what the trace has") {
+    trace_builder tasks;
+    tasks.on(1).spawn(10, 1, 0, trace::spawn_started).finish(100, 1);
+    CHECK(analysis::table(analysis::table_of(load(tasks)))
+              ->find("Tasks without a scope: 1; see coroscope tasks\n") != std::string::npos);
+    analysis::trace memory = load(trace_builder());
+    memory.memory.resize(3);
+    CHECK(analysis::table(analysis::table_of(memory))
+              ->find("Memory records outside scopes: 3; see coroscope table --torch\n") !=
+          std::string::npos);
+    CHECK(analysis::summary(memory).find("Memory records: 3") != std::string::npos);
+}
+
 TEST_CASE("the time of a call that began before the session is at least that in the session, and "
           "no minimum, maximum or percentile counts the call") {
     trace_builder built;

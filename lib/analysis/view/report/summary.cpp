@@ -57,6 +57,18 @@ std::string section(std::string_view heading, const listing& list, std::size_t o
                        to_text(list, {.line_width = options.line_width}));
 }
 
+/// The summary of a trace without scopes and tasks.
+std::string empty_text(const trace& loaded) {
+    if (loaded.health.being_recorded)
+        return "Nothing is in the trace yet: no scope has ended, and no task has run.\n";
+    if (!loaded.memory.empty())
+        return fmt::format(
+            "No scope and no task ran while the session did. Memory records: {}; see "
+            "coroscope table --torch\n",
+            loaded.memory.size());
+    return "Nothing was recorded: no scope and no task ran while the session did.\n";
+}
+
 std::string table_section(const trace& loaded, const summary_options& options) {
     table_input input = table_of(loaded);
     input.health = {};  // printed at the end of the summary, because it applies to all sections
@@ -270,10 +282,7 @@ std::string summary(const trace& loaded, const summary_options& options,
         text += '\n' + slow_request_sentence(loaded, *request, trace_path) + '\n';
     }
     text += difference_line(loaded, trace_path);
-    if (text.empty())
-        text = loaded.health.being_recorded
-                   ? "Nothing is in the trace yet: no scope has ended, and no task has run.\n"
-                   : "Nothing was recorded: no scope and no task ran while the session did.\n";
+    if (text.empty()) text = empty_text(loaded);
     return text + loss_notes(loaded);
 }
 

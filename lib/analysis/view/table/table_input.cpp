@@ -159,6 +159,18 @@ void note_devices(table_input& input, const trace& loaded) {
         input.notes.push_back("Device time outside every scope: " + format_span(outside_ns));
 }
 
+/// Names the views that show what a trace without scopes has.
+void note_other_views(table_input& input, const trace& loaded) {
+    if (!input.rows.empty()) return;
+    if (!loaded.tasks.empty())
+        input.notes.push_back(
+            fmt::format("Tasks without a scope: {}; see coroscope tasks", loaded.tasks.size()));
+    if (!loaded.memory.empty())
+        input.notes.push_back(fmt::format("Memory records outside scopes: {}; see coroscope table "
+                                          "--torch",
+                                          loaded.memory.size()));
+}
+
 table_input with_rows(std::vector<function_event_avg> rows, std::int64_t self_cpu_time_total_ns,
                       const trace& loaded, average_key key, std::string_view attribute) {
     table_input input;
@@ -175,6 +187,7 @@ table_input with_rows(std::vector<function_event_avg> rows, std::int64_t self_cp
     input.health = loaded.health;
     input.device_note = device_note(loaded.health);
     note_devices(input, loaded);
+    note_other_views(input, loaded);
     name_groups(input, loaded, key, attribute);
     if (key == average_key::source_line) name_places(input, loaded);
     return input;
