@@ -11,6 +11,8 @@
 
 #include <pthread.h>
 
+#include <coroscope/analysis/events_of.hpp>
+#include <coroscope/analysis/function_event.hpp>
 #include <coroscope/modules.hpp>
 #include <coroscope/sequence.hpp>
 #include <coroscope/shapes.hpp>
@@ -140,6 +142,16 @@ std::uintptr_t called_from = 0;
     asm volatile("");  // no tail call
 }
 
+[[gnu::noinline]] int descend(int depth, const char* label) {
+    if (depth == 0) {
+        const record_function range(label);
+        return 1;
+    }
+    const int below = descend(depth - 1, label);
+    asm volatile("");  // no tail call
+    return below + 1;
+}
+
 std::string module_of(const recorded& found, std::string_view event) {
     const std::uint32_t value =
         analysis::attribute_value(found.trace, found.event(event).attribute, module_key);
@@ -251,6 +263,21 @@ TEST_SUITE("with_stack") {
         calls_outer();
         const recorded none = without.stop();
         CHECK(none.trace.stacks.empty());
+    }
+
+    TEST_CASE("a stack of more frames than are kept ends in the reason, and a whole one does not") {
+        recording session({.with_stack = true});
+        descend(100, "deep");
+        descend(0, "whole");
+        const recorded found = session.stop();
+        const auto deep = stack_of(found, "deep"), whole = stack_of(found, "whole");
+        CHECK(deep.size() == 65);
+        CHECK(deep.back() == trace::stack_cut);
+        CHECK(whole.back() != trace::stack_cut);
+        CHECK(whole.back() != trace::stack_given_up);
+        const analysis::event_list events = analysis::events_of(found.trace);
+        const std::string text(analysis::function_event(events, 0).stack());
+        CHECK(text.ends_with("\n(more frames, which were not recorded)"));
     }
 
     TEST_CASE("the modules of addresses are described, with their files") {

@@ -221,10 +221,16 @@ struct attribute_body {
 };
 static_assert(sizeof(attribute_body) == 8);
 
+/// What follows the last return address of a stack that is not whole: frames are missing there.
+inline constexpr std::uint64_t stack_cut = ~std::uint64_t{0};  ///< more than the recorder keeps
+/// The unwinder knew no way to the next frame.
+inline constexpr std::uint64_t stack_given_up = stack_cut - 1;
+
 /// The subject of a note.
 enum class note_kind : std::uint8_t {
     inputs = 1,    ///< four lines of JSON: dimensions, strides, types, values of the arguments
-    stack = 2,     ///< return addresses of 8 bytes each, innermost first
+    stack = 2,     ///< return addresses of 8 bytes each, innermost first; then perhaps stack_cut or
+                   ///< stack_given_up
     sequence = 3,  ///< sequence_body
 };
 

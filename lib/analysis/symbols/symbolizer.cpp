@@ -2,6 +2,9 @@
 #include <coroscope/analysis/symbolizer.hpp>
 
 #include <algorithm>
+#include <string_view>
+
+#include <coroscope/trace/format.hpp>
 
 #include "../text/utf8.hpp"
 #include "dwarf_files.hpp"
@@ -9,6 +12,14 @@
 
 namespace coroscope::analysis {
 namespace {
+
+/// Returns the reason why frames are missing, if the last entry of a stack is one.
+std::string_view reason_of(std::uint64_t address) {
+    if (address == coroscope::trace::stack_cut) return "(more frames, which were not recorded)";
+    if (address == coroscope::trace::stack_given_up)
+        return "(more frames, not found: unwind tables are missing)";
+    return {};
+}
 
 std::string hexadecimal(std::uint64_t value) {
     std::string digits;
@@ -54,6 +65,10 @@ const symbolizer::known_frames& symbolizer::look_up(std::uint64_t address) {
     const auto [known, is_new] = known_.try_emplace(address);
     known_frames& frames = known->second;
     if (!is_new) return frames;
+    if (const std::string_view reason = reason_of(address); !reason.empty()) {
+        frames.texts.emplace_back(reason);
+        return frames;
+    }
     const std::string offset = offset_in(module_of(loaded_, address), address);
     const auto calls = files_->find(address);
     while (frames.own < calls.size() && is_own(calls[frames.own])) ++frames.own;
@@ -67,14 +82,17 @@ const std::vector<std::string>& symbolizer::frames(std::uint64_t address) {
 
 std::string symbolizer::stack(const call_stack& of) {
     std::vector<const std::string*> lines;
-    std::size_t own = 0;
+    std::size_t own = 0, reasons = 0;
     for (std::size_t at = 0; at < of.count && of.first + at < loaded_.frames.size(); ++at) {
-        const known_frames& found = look_up(loaded_.frames[of.first + at]);
+        const std::uint64_t address = loaded_.frames[of.first + at];
+        const known_frames& found = look_up(address);
+        reasons += reason_of(address).empty() ? 0 : 1;
         if (own == lines.size()) own += found.own;
         for (const std::string& each : found.texts) lines.push_back(&each);
     }
     std::string text;
-    for (std::size_t at = own == lines.size() ? 0 : own; at < lines.size(); ++at)
+    const bool all_own = own + reasons == lines.size();
+    for (std::size_t at = all_own ? 0 : own; at < lines.size(); ++at)
         text.append(text.empty() ? "" : "\n").append(*lines[at]);
     return text;
 }

@@ -32,6 +32,7 @@ struct frame_walk {
     captured_stack& into;
     const void* caller;
     bool found_caller = false;
+    std::uint64_t missing = trace::stack_given_up;  // 0: no frame is
 
     // The unwinder gives return addresses; one byte before lies in the call.
     static _Unwind_Reason_Code take(_Unwind_Context* context, void* data) noexcept {
@@ -42,8 +43,12 @@ struct frame_walk {
             walk.found_caller = true;
             walk.into.count_ = 0;
         }
-        if (address == 0 || walk.into.count_ == captured_stack::most_frames)
+        // The outermost frame of a thread says that its caller is at 0.
+        const bool full = walk.into.count_ == captured_stack::most_frames;
+        if (address == 0 || full) {
+            walk.missing = address == 0 ? 0 : trace::stack_cut;
             return _URC_END_OF_STACK;
+        }
         walk.into.addresses_[walk.into.count_++] = address - (is_interrupted != 0 ? 0 : 1);
         return _URC_NO_REASON;
     }
@@ -52,6 +57,7 @@ struct frame_walk {
 captured_stack::captured_stack(const void* caller) noexcept {
     frame_walk walk{*this, caller};
     _Unwind_Backtrace(frame_walk::take, &walk);
+    if (walk.missing != 0) addresses_[count_++] = walk.missing;
 }
 
 void captured_stack::note(std::uint64_t start_ticks) const noexcept {

@@ -26,7 +26,7 @@ public:
 private:
     friend struct frame_walk;
     std::size_t count_ = 0;
-    std::uint64_t addresses_[most_frames];
+    std::uint64_t addresses_[most_frames + 1];  // and the reason why frames are missing
 };
 
 /// Records the place in a sequence of deferred work, for the scope that began at `start_ticks`.
