@@ -29,6 +29,12 @@ use_compiler() {
     esac
 }
 
+# Meson names joined sources by their full paths. With paths from this folder on, what was compiled in one
+# clone is found by ccache in another one, in whatever folder. Meson divides the options at spaces.
+short_paths() {
+    [[ $root == *[\'\"\\]* ]] || printf '%s\n' "'-ffile-prefix-map=$root/='"
+}
+
 # kind_options KIND: Meson's options for the kind. All kinds join sources
 # (docs/decisions/0031-short-builds.md) except lint, in which clang-tidy checks each source.
 # differing is release with only the tests in which compilers can differ. A sanitizer's build runs
@@ -38,17 +44,27 @@ use_compiler() {
 # matrix crash in it). A check of UBSan that fails ends the program by SIGILL, at which
 # AddressSanitizer prints the stack (docs/decisions/0031-short-builds.md).
 kind_options() {
+    local args=''
     case $1 in
         release | lint) printf '%s\n' -Dbuildtype=release ;;
         differing) printf '%s\n' -Dbuildtype=release -Dbench=disabled -Dsecond_compiler=true ;;
         abi) printf '%s\n' -Dbuildtype=debugoptimized ;;
-        address) printf '%s\n' -Dbuildtype=debugoptimized -Doptimization=g -Dbench=disabled \
-            -Db_sanitize=address,undefined '-Dcpp_args=-g1 -fsanitize-undefined-trap-on-error' ;;
+        address)
+            printf '%s\n' -Dbuildtype=debugoptimized -Doptimization=g -Dbench=disabled \
+                -Db_sanitize=address,undefined
+            args='-g1 -fsanitize-undefined-trap-on-error'
+            ;;
         valgrind) printf '%s\n' -Dbuildtype=debugoptimized ;;
-        thread) printf '%s\n' -Dbuildtype=debugoptimized -Doptimization=2 -Dcpp_args=-g1 -Dbench=disabled \
-            -Db_sanitize=thread ;;
+        thread)
+            printf '%s\n' -Dbuildtype=debugoptimized -Doptimization=2 -Dbench=disabled -Db_sanitize=thread
+            args=-g1
+            ;;
     esac
-    [[ $1 == lint ]] || printf '%s\n' -Djoined=true
+    if [[ $1 != lint ]]; then
+        printf '%s\n' -Djoined=true
+        args+="${args:+ }$(short_paths)"
+    fi
+    [[ -z $args ]] || printf '%s\n' "-Dcpp_args=$args"
     # clang links a sanitizer's runtime into programs only, so its libraries leave symbols open.
     if [[ ($1 == address || $1 == thread) && ${CXX:-} == *clang* ]]; then
         printf '%s\n' -Db_lundef=false
@@ -56,10 +72,11 @@ kind_options() {
 }
 
 # configure FOLDER KIND OPTION…: configures the folder with these options and those of the kind.
-# Meson reconfigures for every option on its command line, so the earlier options are stored in a
-# file.
+# The options are stored in a file, so that only new ones are set. `meson setup --reconfigure` of
+# Meson 1.0 does not pass new cpp_args on to the build; after `meson configure` the next build does.
 configure() {
     local folder=$1 kind=$2 option
+    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
     shift 2
     local -a options new=()
     mapfile -t options < <(kind_options "$kind")
@@ -79,7 +96,7 @@ configure() {
         # Meson caches failed searches. Only a fresh configuration finds new packages.
         meson setup --wipe "${new[@]}" "$folder"
     elif [[ ${#new[@]} -gt 0 ]]; then
-        meson setup --reconfigure "${new[@]}" "$folder"
+        meson configure "$folder" "${new[@]}"
     fi
     [[ ${#new[@]} -eq 0 ]] || printf '%s\n' "${new[@]}" >>"$record"
 }

@@ -187,6 +187,21 @@ class Installing(BareSystem):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
+class Configuring(BareSystem):
+    def test_compiler_options_that_are_new_reach_a_folder_that_was_configured_before(self):
+        project = self.tools / "project"
+        project.mkdir()
+        (project / "meson.build").write_text("project('p', 'cpp')\nexecutable('t', 't.cpp')\n")
+        (project / "t.cpp").write_text("int main() {}\n")
+        scripts = "".join(f"source {ROOT}/scripts/dev/{part}.sh; " for part in ("common", "packages", "configure"))
+        for number in (1, 2):
+            script = f"root=$PWD; {scripts} kind_options() {{ echo -Dcpp_args=-DX={number}; }}; configure build any && ninja -C build"
+            done = subprocess.run(["bash", "-ec", script], cwd=project, capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual(done.returncode, 0, done)
+            given = set(re.findall(r"-DX=\d", (project / "build/build.ninja").read_text()))
+            self.assertEqual(given, {f"-DX={number}"})
+
+
 class NoDoctest(BareSystem):
     """Coroscope's own build, with all features disabled, on a system on which no compiler and no CMake finds doctest.
     """
