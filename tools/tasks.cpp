@@ -64,8 +64,10 @@ int run_tasks(const tasks_command& asked) {
         asked.tree ? analysis::list_task_tree(*loaded)
                    : analysis::list_task_sites(*loaded, analysis::task_statistics(*loaded));
     return print_listing(list, with_limit(asked), loss_notes(*loaded, asked.fold),
-                         loaded->health.folded_tasks == 0 ? "no task was recorded"
-                                                          : "every task is folded");
+                         loaded->health.folded_tasks == 0
+                             ? "no task was recorded: none was created, ran or was woken while the "
+                               "session did; those that were suspended throughout are unknown"
+                             : "every task is folded");
 }
 
 }  // namespace
