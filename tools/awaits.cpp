@@ -44,7 +44,7 @@ void add_awaits(CLI::App& root, command_line& line) {
     add_data_options(
         *command, asked->data,
         "total, suspended, queued, waiting, count, unknown_wakes, wakes_by_resume, "
-        "unfinished, device, device_queued; without --chains also p50, p99, max, "
+        "unfinished, partial, device, device_queued; without --chains also p50, p99, max, "
         "values, errors, exceptions, cancelled, unknown_outcomes; with --blame total, count");
     CLI::Option* chains = command->add_flag("--chains", asked->chains,
                                             "By the chain of spawns and awaits that led there");

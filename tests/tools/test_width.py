@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of views that are fitted into the width of a terminal.
 
-The folder views/ has the text of each view of two traces at three widths. COROSCOPE_WRITE_VIEWS=1 writes it anew; look
+The folder views/ has the text of each view of two traces at three widths. WRITE_VIEWS=1 writes it anew; look
 at the difference before you keep it."""
 
 import fcntl
@@ -80,7 +80,7 @@ class Widths(ToolTest):
                 shown = "".join(f"$ coroscope {each}\n{view(each, trace + '.cst', '--width', width).stdout}\n"
                                 for each in COMMANDS)
                 kept = VIEWS / f"{trace}-{width}.txt"
-                if os.environ.get("COROSCOPE_WRITE_VIEWS"):
+                if os.environ.get("WRITE_VIEWS"):
                     kept.write_text(shown, encoding="utf-8")
                 with self.subTest(trace=trace, width=width):
                     self.assertEqual(shown, kept.read_text(encoding="utf-8"))

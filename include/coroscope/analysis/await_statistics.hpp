@@ -22,8 +22,6 @@ struct await_times {
     /// Neither the wake, if there was one, nor the waker is known: their time is in waiting_ns.
     std::uint64_t unknown_wakes = 0;
     std::uint64_t unfinished = 0;  ///< not resumed when the session ended: their time up to the end
-    /// Began before the session, or had not ended at its stop: the times are lower bounds.
-    std::uint64_t partial = 0;
     std::int64_t suspended_ns = 0;
     std::int64_t queued_ns = 0;
     std::int64_t waiting_ns = 0;
@@ -38,6 +36,8 @@ struct await_times {
     /// Wakes of which the time is an upper bound (wake_reason::noticed): queued_ns is at least, and
     /// suspended_ns at most, that of these awaits.
     std::uint64_t noticed_wakes = 0;
+    /// Began before the session, or had not ended at its stop: the times are lower bounds.
+    std::uint64_t partial = 0;
 
     [[nodiscard]] std::uint64_t ended_by(coroscope::trace::await_outcome outcome) const {
         return outcomes[static_cast<std::size_t>(outcome)];

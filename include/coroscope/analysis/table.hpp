@@ -47,6 +47,8 @@ struct table_input {
     std::string device = "cuda";                 ///< the prefix of the columns of device times
     std::string device_note;         ///< the reason why devices were not recorded, if there is one
     std::vector<std::string> notes;  ///< lines for the footer
+    /// Lines for a table without rows: the views that show what the trace has.
+    std::vector<std::string> other_views;
     /// The rows are device work, for which CSV has fewer columns.
     bool device_rows = false;
     bool has_tasks = false;

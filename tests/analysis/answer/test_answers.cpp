@@ -181,7 +181,7 @@ TEST_CASE("the time of a call that began before the session is at least that in 
     CHECK(text.find("0.040us+") != std::string::npos);
     CHECK(text.find("Partial: 2 calls that began before the session") != std::string::npos);
     const std::string csv = *analysis::table_csv(input);
-    CHECK(csv.find("cut,,1,40,0,0,0,0,40,,,0,1\n") != std::string::npos);
+    CHECK(csv.find("cut,,1,40,40,0,0,0,40,,,0,1\n") != std::string::npos);
 }
 
 TEST_CASE("an await that began before the session is at least as long as its part in the session") {

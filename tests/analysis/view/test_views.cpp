@@ -163,9 +163,9 @@ TEST_CASE("awaits by site have the scope around them and their place") {
     CHECK(csv ==
           "name,scope,count,total_ns,suspended_ns,queued_ns,waiting_ns,p50_ns,p99_ns,max_ns,"
           "unknown_wakes,wakes_by_resume,"
-          "unfinished,place\n"
-          "db.query,handle,1,11600000,11000000,600000,0,5,7,8,0,0,0,examples/service/store.cpp:42\n"
-          "unknown,,1,300000,,,300000,,,,1,0,0,\n");
+          "unfinished,partial,place\n"
+          "db.query,handle,1,11600000,11000000,600000,0,5,7,8,0,0,0,0,examples/service/store.cpp:42\n"
+          "unknown,,1,300000,,,300000,,,,1,0,0,0,\n");
 }
 
 TEST_CASE("an await without a seen wake has unknown parts in every listing") {
@@ -212,9 +212,9 @@ TEST_CASE("a chain of awaits reads from the outside in") {
     chain.times.unfinished = 1;
     CHECK(to_csv(list_await_chains(three_tasks(), {chain})) ==
           "total_ns,suspended_ns,queued_ns,waiting_ns,count,unknown_wakes,wakes_by_resume,"
-          "unfinished,place,"
+          "unfinished,partial,place,"
           "chain\n"
-          "10,10,0,0,2,0,0,1,examples/service/store.cpp:42,handle > unknown > query(int) > "
+          "10,10,0,0,2,0,0,1,0,examples/service/store.cpp:42,handle > unknown > query(int) > "
           "db.query\n");
 }
 

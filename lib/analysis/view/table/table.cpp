@@ -91,6 +91,7 @@ std::string without_rows(const table_input& input) {
     std::string text;
     if (!input.device_note.empty()) text += printable(input.device_note) + '\n';
     for (const std::string& note : input.notes) text += printable(note) + '\n';
+    for (const std::string& line : input.other_views) text += line + '\n';
     return text;
 }
 

@@ -163,10 +163,10 @@ void note_devices(table_input& input, const trace& loaded) {
 void note_other_views(table_input& input, const trace& loaded) {
     if (!input.rows.empty()) return;
     if (!loaded.tasks.empty())
-        input.notes.push_back(
+        input.other_views.push_back(
             fmt::format("Tasks without a scope: {}; see coroscope tasks", loaded.tasks.size()));
     if (!loaded.memory.empty())
-        input.notes.push_back(fmt::format("Memory records outside scopes: {}; see coroscope table "
+        input.other_views.push_back(fmt::format("Memory records outside scopes: {}; see coroscope table "
                                           "--torch",
                                           loaded.memory.size()));
 }
