@@ -160,12 +160,13 @@ TEST_CASE("awaits by site have the scope around them and their place") {
     unseen.name = "unknown";
     unseen.times = {1, 1, 0, 0, 0, 300'000};
     const std::string csv = to_csv(list_await_sites(three_tasks(), {query, unseen}));
-    CHECK(csv ==
-          "name,scope,count,total_ns,suspended_ns,queued_ns,waiting_ns,p50_ns,p99_ns,max_ns,"
-          "unknown_wakes,wakes_by_resume,"
-          "unfinished,partial,place\n"
-          "db.query,handle,1,11600000,11000000,600000,0,5,7,8,0,0,0,0,examples/service/store.cpp:42\n"
-          "unknown,,1,300000,,,300000,,,,1,0,0,0,\n");
+    CHECK(
+        csv ==
+        "name,scope,count,total_ns,suspended_ns,queued_ns,waiting_ns,p50_ns,p99_ns,max_ns,"
+        "unknown_wakes,wakes_by_resume,"
+        "unfinished,partial,place\n"
+        "db.query,handle,1,11600000,11000000,600000,0,5,7,8,0,0,0,0,examples/service/store.cpp:42\n"
+        "unknown,,1,300000,,,300000,,,,1,0,0,0,\n");
 }
 
 TEST_CASE("an await without a seen wake has unknown parts in every listing") {

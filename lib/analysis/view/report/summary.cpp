@@ -71,7 +71,7 @@ std::string empty_text(const trace& loaded) {
 
 std::string table_section(const trace& loaded, const summary_options& options) {
     table_input input = table_of(loaded);
-    input.health = {};       // printed at the end of the summary, because it applies to all sections
+    input.health = {};  // printed at the end of the summary, because it applies to all sections
     input.other_views = {};  // are further sections
     const auto text = table(
         input,

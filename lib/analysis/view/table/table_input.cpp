@@ -166,9 +166,10 @@ void note_other_views(table_input& input, const trace& loaded) {
         input.other_views.push_back(
             fmt::format("Tasks without a scope: {}; see coroscope tasks", loaded.tasks.size()));
     if (!loaded.memory.empty())
-        input.other_views.push_back(fmt::format("Memory records outside scopes: {}; see coroscope table "
-                                          "--torch",
-                                          loaded.memory.size()));
+        input.other_views.push_back(
+            fmt::format("Memory records outside scopes: {}; see coroscope table "
+                        "--torch",
+                        loaded.memory.size()));
 }
 
 table_input with_rows(std::vector<function_event_avg> rows, std::int64_t self_cpu_time_total_ns,
