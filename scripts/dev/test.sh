@@ -50,9 +50,10 @@ example: ./dev test --sanitize thread session
 TEXT
 }
 
-# ThreadSanitizer of g++ 12 can't map its memory if the kernel randomises addresses widely.
+# ThreadSanitizer of g++ 12 can't map its memory if the kernel randomises addresses widely. It looks for races
+# with threads that outlive main(), for a second if not told otherwise.
 under_thread_sanitizer() {
-    export TSAN_OPTIONS="suppressions='$root/tests/tsan.supp'${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
+    export TSAN_OPTIONS="suppressions='$root/tests/tsan.supp':atexit_sleep_ms=50${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
     if has_tool setarch && setarch "$(uname -m)" -R true 2>/dev/null; then
         setarch "$(uname -m)" -R "$@"
     else

@@ -20,13 +20,14 @@ ci*) exec python3 scripts/ci.py ;;
 lint*) {lint} ;;
 *address*) name=address ;;
 *thread*) name=thread ;;
+*clang*) name=clang ;;
 *) name=release ;;
 esac
 test "$1" = test && test "$2" != --no-run || exit 0
 {before}
 exec python3 scripts/run_tests.py --results "$3" build "$name"
 """
-SUITES = ("release", "address", "thread")
+SUITES = ("release", "address", "thread", "clang")
 
 
 class ContinuousIntegration(SmallProject):
@@ -47,14 +48,14 @@ class ContinuousIntegration(SmallProject):
 
     def test_a_run_without_a_failure_ends_with_a_table_of_the_suites_and_the_count(self):
         status, lines = self.run_ci()
-        self.assertEqual((status, lines[-1]), (0, "3 passed, 0 failed"))
-        self.assertEqual([line.split()[:5] for line in lines[-7:-2]],
+        self.assertEqual((status, lines[-1]), (0, "4 passed, 0 failed"))
+        self.assertEqual([line.split()[:5] for line in lines[-8:-2]],
                          [["suite", "passed", "failed", "unstable", "skipped"], ["lint", "0", "0", "0", "0"],
                           *[[name, "1", "0", "0", "0"] for name in SUITES]])
 
     def test_a_broken_test_a_crash_and_a_time_out_are_named_with_their_suites(self):
         status, lines = self.run_ci(release=HANG, address=printing(DOCTEST_FAILURE, 1), thread="echo late; kill -SEGV $$")
-        self.assertEqual((status, lines[-1]), (1, "2 passed, 3 failed"))
+        self.assertEqual((status, lines[-1]), (1, "3 passed, 3 failed"))
         self.assertIn("---- FAILED: address: p:a / address (exit status 1)", lines)
         self.assertIn("    a.cpp:2: ERROR: CHECK( sum == 2 ) is NOT correct!", lines)
         self.assertIn("---- FAILED: thread: p:t / thread (killed by signal 11)", lines)
@@ -63,24 +64,24 @@ class ContinuousIntegration(SmallProject):
     def test_the_findings_of_a_check_are_named(self):
         status, lines = self.run_ci(lint='echo "dev: lint: format"; echo "a.hpp:3: not in format"; '
                                          'echo "dev: lint: failed: format"; exit 1')
-        self.assertEqual((status, lines[-1]), (1, "3 passed, 1 failed"))
+        self.assertEqual((status, lines[-1]), (1, "4 passed, 1 failed"))
         self.assertIn("---- FAILED: lint: exit status 1", lines)
         self.assertIn("    a.hpp:3: not in format", lines)
 
     def test_a_suite_that_ends_before_its_tests_run_is_a_failure_with_its_last_lines(self):
         status, lines = self.run_ci(before='test "$name" != thread || { echo "meson.build:4: ERROR: no compiler"; exit 1; }')
-        self.assertEqual((status, lines[-1]), (1, "2 passed, 1 failed"))
+        self.assertEqual((status, lines[-1]), (1, "3 passed, 1 failed"))
         self.assertIn("---- FAILED: thread: ended without a count (exit status 1)", lines)
         self.assertIn("    meson.build:4: ERROR: no compiler", lines)
 
     def test_a_test_that_fails_once_in_each_suite_is_one_unstable_program_and_does_not_fail_the_run(self):
         status, lines = self.run_ci(release=fails_once("exit 1"), thread=fails_once("exit 1"))
-        self.assertEqual((status, lines[-1]), (0, "3 passed, 0 failed"))
+        self.assertEqual((status, lines[-1]), (0, "4 passed, 0 failed"))
         self.assertIn("---- UNSTABLE: thread: p:t / thread (exit status 1)", lines)
 
     def test_a_suite_that_would_not_end_in_time_is_left_out_and_does_not_fail_the_run(self):
         status, lines = self.run_ci(seconds="299")
-        self.assertEqual((status, lines[-1]), (0, "0 passed, 0 failed, 3 skipped"))
+        self.assertEqual((status, lines[-1]), (0, "0 passed, 0 failed, 4 skipped"))
         self.assertIn("thread: left out for want of time (0 min after the start)", lines)
 
     def test_all_that_was_printed_stays_in_a_file(self):

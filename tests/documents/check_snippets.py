@@ -4,13 +4,17 @@
 
 A snippet that includes a header is a program of its own. Any other snippet is put into a program that includes all of
 Coroscope. Each is compiled with the switches of the project, and warnings are errors. A snippet is left out, and
-named, if this compiler refuses the headers of its libraries even without ours."""
+named, if this compiler refuses the headers of its libraries even without ours.
 
+Paths are relative to the build's folder, and each compilation has an output, so that ccache knows it again."""
+
+import concurrent.futures
+import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
+import zlib
 
 SNIPPET = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INCLUDED = re.compile(r"^#include <(.*)>", re.MULTILINE)
@@ -38,39 +42,52 @@ def libraries_of(code, include):
                                                                      for line in FOREIGN.findall(text)])
 
 
-def compiles(compiler, include, source, folder):
-    path = pathlib.Path(folder) / "snippet.cpp"
-    path.write_text(source, encoding="utf-8")
-    flags = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused", f"-I{include}"]
-    done = subprocess.run([*compiler, *flags, str(path)], capture_output=True, text=True, check=False)
-    return done.returncode == 0, done.stderr
+def file_name(code):
+    return f"snippet_{zlib.crc32(code.encode()):08x}.cpp"
 
 
-def is_refused(compiler, include, code, folder):
-    """Whether the snippet's libraries are installed, and the compiler refuses their headers."""
-    good, errors = compiles(compiler, include, libraries_of(code, include), folder)
-    return not good and not re.search("No such file|file not found", errors)
+class Checker:
+    def __init__(self, root, folder, compiler):
+        self.include, self.folder, self.compiler = root / "include", folder, compiler
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def compiles(self, source, name):
+        self.folder.joinpath(name).write_text(source, encoding="utf-8")
+        flags = ["-std=c++20", "-c", "-Wall", "-Wextra", "-Werror", "-Wno-unused", f"-I{os.path.relpath(self.include, self.folder)}"]
+        done = subprocess.run([*self.compiler, *flags, name, "-o", f"{name}.o"], cwd=self.folder, capture_output=True, text=True,
+                              check=False)
+        return done.returncode == 0, done.stderr
+
+    def is_refused(self, code, name):
+        """Whether the snippet's libraries are installed, and the compiler refuses their headers."""
+        good, errors = self.compiles(libraries_of(code, self.include), name)
+        return not good and not re.search("No such file|file not found", errors)
+
+    def check(self, code, name):
+        """What is wrong with the snippet, "left out", or None."""
+        good, errors = self.compiles(source_of(code), name)
+        if good:
+            return None
+        return "left out" if self.is_refused(code, f"libraries_of_{name}") else errors
 
 
 def main():
-    root, compiler = pathlib.Path(sys.argv[1]), sys.argv[2:]
-    include = root / "include"
-    checked, failed, left_out = 0, 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        for document in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
-            for line, code in snippets(document):
-                checked += 1
-                good, errors = compiles(compiler, include, source_of(code), folder)
-                if good:
-                    continue
-                if is_refused(compiler, include, code, folder):
-                    left_out += 1
-                    print(f"{document.name}:{line}: left out: the compiler refuses the headers of its libraries")
-                    continue
-                failed += 1
-                print(f"{document.name}:{line}: the snippet does not compile\n{errors}")
-    print(f"{checked} snippets, {failed} do not compile, {left_out} left out")
-    return 1 if failed or checked == left_out else 0
+    root, folder, compiler = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+    checker = Checker(root, folder, compiler)
+    work = [(document, line, code) for document in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]
+            for line, code in snippets(document)]
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        results = list(pool.map(lambda item: checker.check(item[2], file_name(item[2])), work))
+    failed = 0
+    for (document, line, _), result in zip(work, results):
+        if result == "left out":
+            print(f"{document.name}:{line}: left out: the compiler refuses the headers of its libraries")
+        elif result is not None:
+            failed += 1
+            print(f"{document.name}:{line}: the snippet does not compile\n{result}")
+    left_out = results.count("left out")
+    print(f"{len(work)} snippets, {failed} do not compile, {left_out} left out")
+    return 1 if failed or len(work) == left_out else 0
 
 
 if __name__ == "__main__":

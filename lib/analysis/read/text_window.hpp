@@ -41,6 +41,8 @@ public:
     void widen();
 
 private:
+    void widen_to(std::size_t room);
+
     byte_source& source_;
     std::unique_ptr<char[]> bytes_;
     std::size_t room_;

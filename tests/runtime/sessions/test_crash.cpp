@@ -38,10 +38,11 @@ void run_to_its_end(const scratch_file& file, const std::string& policy, const e
                     const shared_progress<program_progress>& progress, unsigned microseconds) {
     const bool killed = how.signal == SIGKILL;
     // A sanitizer's report of a crash takes seconds, during which the other threads record.
-    const pid_t child =
-        start_program({file.path(), policy, how.name, std::to_string(microseconds)},
-                      {{"ASAN_OPTIONS", "handle_segv=0"}, {"TSAN_OPTIONS", "handle_segv=0"}},
-                      "/dev/null", CRASH_PROGRAM);
+    // ThreadSanitizer waits for a second in _exit().
+    const pid_t child = start_program(
+        {file.path(), policy, how.name, std::to_string(microseconds)},
+        {{"ASAN_OPTIONS", "handle_segv=0"}, {"TSAN_OPTIONS", "handle_segv=0:atexit_sleep_ms=0"}},
+        "/dev/null", CRASH_PROGRAM);
     int status = 0;
     if (killed) {
         while (progress->ready.load() == 0) {

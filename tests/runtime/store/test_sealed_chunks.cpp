@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "../support/build.hpp"
 #include "../support/memcheck.hpp"
 #include "skip.hpp"
 #include "store_writer.hpp"
@@ -62,8 +63,8 @@ std::uint64_t most_resident(store_writer& writer) {
 
 TEST_SUITE("sealed chunks") {
     TEST_CASE("the memory of a process that records into a file does not grow with the trace") {
-        if (under_memcheck()) {
-            COROSCOPE_SKIP("ten million records take memcheck too long");
+        if (sanitized || under_memcheck()) {
+            COROSCOPE_SKIP("ten million records by one thread at a time take too long");
             return;
         }
         const scratch_file file;
@@ -80,8 +81,8 @@ TEST_SUITE("sealed chunks") {
     }
 
     TEST_CASE("idle threads keep their own chunks in memory, not those around them") {
-        if (under_memcheck()) {
-            COROSCOPE_SKIP("ten million records take memcheck too long");
+        if (sanitized || under_memcheck()) {
+            COROSCOPE_SKIP("ten million records by one thread at a time take too long");
             return;
         }
         const scratch_file file;
