@@ -72,6 +72,10 @@ public:
 
     void keep(std::shared_ptr<const unsigned char> file) { built_.file_ = std::move(file); }
 
+    /// The other chunks are all zero, and are not read, since some kernels allocate a page that is
+    /// read.
+    void read_only(std::vector<bool> filled) { filled_ = std::move(filled); }
+
     /// Adds the losses of the packed trace from which the bytes come.
     void tell_of_packing(std::uint64_t packed_size, const unpacked_trace& unpacked) {
         built_.packed_size_ = packed_size;
@@ -168,15 +172,20 @@ private:
                 const std::size_t end = std::min(chunks, (part + 1) * part_chunks);
                 for (std::size_t each = part * part_chunks; each < end; ++each) {
                     const std::uint64_t at = first + each * chunk_bytes;
-                    found[each] = inspect(data_ + at, available_at(at));
+                    if (is_filled(at)) found[each] = inspect(data_ + at, available_at(at));
                 }
             };
             trace::in_parallel(jobs_, (chunks + part_chunks - 1) / part_chunks, inspect_part);
             for (std::size_t each = 0; each < chunks; ++each) {
                 const std::uint64_t at = first + each * chunk_bytes;
-                examine(at, available_at(at), found[each]);
+                if (is_filled(at)) examine(at, available_at(at), found[each]);
             }
         }
+    }
+
+    [[nodiscard]] bool is_filled(std::uint64_t offset) const {
+        const std::uint64_t chunk = (offset - file_header_bytes) / built_.header_.chunk_bytes;
+        return chunk >= filled_.size() || filled_[chunk];
     }
 
     void examine(std::uint64_t offset, std::uint64_t available, const chunk_inspection& found) {
@@ -309,7 +318,8 @@ private:
 
     const unsigned char* data_;
     unsigned jobs_;
-    std::string path_;  // empty: the bytes are not from a file
+    std::vector<bool> filled_;  // empty: any chunk may be
+    std::string path_;          // empty: the bytes are not from a file
     reader built_;
     chunk_census census_;
     // chunks without bytes that are counted already
@@ -324,6 +334,7 @@ result<reader> open_packed(const unsigned char* data, std::uint64_t size, unsign
     if (!unpacked) return unpacked.error();
     reader_builder builder(unpacked->bytes.data.get(), unpacked->bytes.size, jobs);
     builder.tell_of_packing(size, *unpacked);
+    builder.read_only(std::move(unpacked->filled));
     builder.keep(std::move(unpacked->bytes.data));
     return builder.build();
 }

@@ -133,12 +133,17 @@ void trace_unpacker::restore(const block_place& block, std::span<unsigned char> 
     const unsigned char* packed = data_ + block.offset + sizeof(block.header);
     columns_.begin(packed, block.header.packed_bytes);
     const bool intact = XXH3_64bits(packed, block.header.packed_bytes) == block.header.checksum;
-    if (intact && unpack_block(columns_, chunks, chunk_bytes_, header_.version)) {
+    std::vector<bool>& filled = unpacked_.filled;
+    const std::size_t first = filled.size();
+    if (intact && unpack_block(columns_, chunks, chunk_bytes_, header_.version, filled)) {
         for (std::size_t at = 0; at < chunks.size(); at += chunk_bytes_)
-            if (chunks[at] != 0) written_ += std::min(chunk_bytes_, chunks.size() - at);
+            if (filled[first + at / chunk_bytes_])
+                written_ += std::min(chunk_bytes_, chunks.size() - at);
         return;
     }
     std::fill(chunks.begin(), chunks.end(), static_cast<unsigned char>(0));
+    filled.resize(first);
+    filled.resize(first + block.header.chunks, false);
     unpacked_.damaged_chunks += block.header.chunks;
     unpacked_.warnings.push_back(
         "the packed trace's block at byte " + std::to_string(block.offset) +
@@ -146,7 +151,7 @@ void trace_unpacker::restore(const block_place& block, std::span<unsigned char> 
         "; its " + std::to_string(block.header.chunks) + " chunks are left out");
 }
 
-// Pages without restored bytes take no memory.
+// Pages without restored bytes take no memory, as long as nobody reads them.
 void trace_unpacker::make_room() {
     room_ = static_cast<unsigned char*>(std::calloc(end_, 1));
     if (room_ == nullptr) throw std::bad_alloc();

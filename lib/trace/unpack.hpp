@@ -15,7 +15,8 @@
 namespace coroscope::trace {
 
 struct unpacked_trace {
-    file_bytes bytes;  ///< up to the last existing block; zero in damaged blocks
+    file_bytes bytes;          ///< up to the last existing block; zero in damaged blocks
+    std::vector<bool> filled;  ///< for each chunk whether it is not all zero
     std::vector<std::string> warnings;
     std::uint64_t damaged_chunks = 0;  ///< chunks of damaged blocks
 };

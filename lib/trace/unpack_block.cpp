@@ -16,11 +16,12 @@ namespace {
 class block_unpacker {
 public:
     block_unpacker(column_reader& from, std::span<unsigned char> chunks, std::size_t chunk_bytes,
-                   std::uint32_t version)
+                   std::uint32_t version, std::vector<bool>& filled)
         : from_(from),
           chunks_(chunks),
           chunk_bytes_(chunk_bytes),
           version_(version),
+          filled_(filled),
           expected_(version) {}
 
     bool read_columns();
@@ -44,6 +45,7 @@ private:
     std::span<unsigned char> chunks_;
     std::size_t chunk_bytes_;
     std::uint32_t version_;
+    std::vector<bool>& filled_;
     std::uint64_t step_ = 1;
     block_columns columns_;
     std::array<std::size_t, record_kinds> next_of_kind_{};
@@ -160,6 +162,7 @@ bool block_unpacker::restore_chunk(std::span<unsigned char> chunk) {
         // Zeros are not written, because that would allocate a page for an empty chunk.
         if (records == 0 && rest == 0 && words == decltype(words){}) {
             expected_.begin_chunk({});
+            filled_.push_back(false);
             ++next_chunk_;
             return true;
         }
@@ -169,6 +172,7 @@ bool block_unpacker::restore_chunk(std::span<unsigned char> chunk) {
     } else if (records != 0) {
         return false;
     }
+    filled_.push_back(true);
     ++next_chunk_;
     for (std::uint64_t record = 0; record < records; ++record) {
         std::size_t used = 0;
@@ -224,8 +228,8 @@ void block_unpacker::restore_payload(unsigned char* to, std::uint64_t tag) {
 }  // namespace
 
 bool unpack_block(column_reader& from, std::span<unsigned char> chunks, std::size_t chunk_bytes,
-                  std::uint32_t version) {
-    block_unpacker unpacker(from, chunks, chunk_bytes, version);
+                  std::uint32_t version, std::vector<bool>& filled) {
+    block_unpacker unpacker(from, chunks, chunk_bytes, version, filled);
     return unpacker.read_columns() && unpacker.restore();
 }
 
