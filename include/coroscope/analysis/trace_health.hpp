@@ -75,6 +75,10 @@ struct trace_health {
     /// Requests of which nothing but the request itself was recorded, because the session samples
     /// requests (request_sampling). They are no loss.
     std::uint64_t left_out_requests = 0;
+    /// coroscope::trace::session_features that were asked for and have data, and those that have
+    /// none, because the program does not call or link what they need. The latter are no loss.
+    std::uint64_t with_data = 0;
+    std::uint64_t without_data = 0;
     trace_part part{};  ///< the losses above are those of the whole trace
     [[nodiscard]] bool lost_records() const {
         return dropped_newest + overwritten + late_records != 0;

@@ -80,6 +80,9 @@ struct file_header {
     /// of the part. Both 0: the trace is whole
     std::int64_t part_from_ns;
     std::int64_t part_end_ns;
+    /// (live) session_features that were asked for and have no data, in this file or in an earlier
+    /// one of the session. Only those that need help of the program; 0 in older traces
+    std::uint64_t without_data;
 };
 static_assert(sizeof(file_header) <= file_header_bytes);
 // clang-format on
@@ -118,6 +121,7 @@ enum session_features : std::uint64_t {
     feature_open_scopes = 1U << 5,  ///< the trace has chunks of kind open
     feature_blocking = 1U << 6,     ///< calls that block: blocking_format.hpp
     feature_locks = 1U << 7,        ///< waits for locks: lock_format.hpp
+    feature_arguments = 1U << 8,    ///< 0 in older traces
 };
 
 }  // namespace coroscope::trace

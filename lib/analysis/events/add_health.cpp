@@ -26,6 +26,12 @@ void add_counters(trace_health& all, const trace_health& more) {
     all.lost_device_records += more.lost_device_records;
 }
 
+// A feature has data if one of the traces has data of it.
+void add_features(trace_health& all, const trace_health& more) {
+    all.with_data |= more.with_data;
+    all.without_data = (all.without_data | more.without_data) & ~all.with_data;
+}
+
 void add_folded(trace_health& all, const trace_health& more) {
     all.folded_tasks += more.folded_tasks;
     add_to(all.folded_running_ns, more.folded_running_ns);
@@ -83,6 +89,7 @@ void add_health(trace_health& all, const trace_health& more) {
     if (all.crash_report != more.crash_report) all.crash_report += more.crash_report;
     all.warnings.insert(all.warnings.end(), more.warnings.begin(), more.warnings.end());
     add_counters(all, more);
+    add_features(all, more);
     add_folded(all, more);
     add_asio(all, more);
     add_devices(all, more);

@@ -149,11 +149,13 @@ const flops_registry::formula* flops_registry::find(std::string_view label) cons
 
 void compute_flops(event_list& events, const flops_registry& formulas) {
     std::set<std::string, std::less<>> without_data;
+    bool has_formula = events.size() == 0;
     for (std::uint32_t index = 0; index < events.size(); ++index) {
         const function_event each(events, index);
         if (each.device_type() != device_kind::cpu) continue;
         const flops_registry::formula* computes = formulas.find(each.name());
         if (computes == nullptr) continue;
+        has_formula = true;
         const std::optional<double> flops = (*computes)(inputs_of(each));
         if (!flops) without_data.emplace(each.name());
         if (flops || events.rows[index].extra != none)
@@ -163,6 +165,9 @@ void compute_flops(event_list& events, const flops_registry& formulas) {
         events.health.warnings.push_back(
             "FLOPs of \"" + label +
             "\": shapes or values that its formula needs were not recorded; counted as 0");
+    if (!has_formula)
+        events.health.warnings.emplace_back(
+            "FLOPs: no scope has a label with a formula; add one with flops_registry::add");
     events.flops = true;
 }
 

@@ -119,6 +119,8 @@ void diagnose(const reader& input, const metadata& names, const clock_map& clock
     health.late_records = header.late_records;
     health.tasks_without_slot = header.tasks_without_slot;
     health.unnamed_scopes = header.unnamed_scopes;
+    health.without_data = header.without_data & header.asked_for;
+    health.with_data = header.asked_for & ~header.without_data;
     health.write_error = static_cast<int>(header.write_error);
     health.asio = static_cast<coroscope::trace::asio_tracking>(header.asio);
     health.asio_version = header.asio_version;

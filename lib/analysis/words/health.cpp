@@ -10,6 +10,7 @@
 #include <coroscope/analysis/fold_tasks.hpp>
 #include <coroscope/analysis/units.hpp>
 
+#include "../../trace/program_features.hpp"
 #include "../text/utf8.hpp"
 
 namespace coroscope::analysis::inline words {
@@ -146,6 +147,23 @@ void add_part_notes(std::vector<std::string>& notes, const trace_health& health)
         notes.push_back(fmt::format("Only work that meets {}, and the work below it", where));
 }
 
+std::string_view name_of(const coroscope::trace::program_feature& feature) {
+    return coroscope::trace::row_of(feature.asked_by).recorded;
+}
+
+/// Calls `take` for each feature that was asked for and has no data.
+template <class Take>
+void for_each_without_data(const trace_health& health, const Take& take) {
+    for (const auto& each : coroscope::trace::program_features)
+        if ((health.without_data & each.feature) != 0) take(each);
+}
+
+void write_without_data(json_writer& json, const trace_health& health) {
+    json.key("without_data").begin_array();
+    for_each_without_data(health, [&](const auto& each) { json.string(name_of(each)); });
+    json.end();
+}
+
 void write_part(json_writer& json, const trace_part& part) {
     json.key("part").begin_object();
     if (part.is_stretch) {
@@ -186,6 +204,9 @@ std::vector<std::string> health_notes(const trace_health& health) {
         notes.push_back(fmt::format("Requests left out by sampling: {}; the scopes, awaits and "
                                     "tasks below them are not in the trace",
                                     health.left_out_requests));
+    for_each_without_data(health, [&](const auto& each) {
+        notes.push_back(fmt::format("Asked for {}: {}", name_of(each), each.without_it));
+    });
     if (health.tasks_without_slot != 0) {
         notes.push_back(fmt::format("Live tasks that the task table had no room for: {}",
                                     health.tasks_without_slot));
@@ -286,6 +307,7 @@ void write_health(json_writer& json, const trace_health& health) {
     json.member("open_scopes", health.open_scopes);
     json.member("unnamed_scopes", health.unnamed_scopes);
     json.member("unseen_wakes", health.unseen_wakes);
+    write_without_data(json, health);
     json.member("cut_texts", health.cut_texts);
     json.member("attributes_without_room", health.attributes_without_room);
     json.member("places_without_room", health.places_without_room);

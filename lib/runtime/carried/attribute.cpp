@@ -13,6 +13,7 @@
 #include <coroscope/modules.hpp>
 
 #include "../base/text_writer.hpp"
+#include "../writer/feature_data.hpp"
 #include "../writer/recorder.hpp"
 #include "attribute.hpp"
 #include "attribute_nodes.hpp"
@@ -177,7 +178,7 @@ std::uint32_t begin_attribute(const char* key, const char* value, std::size_t si
 }
 
 std::uint32_t begin_module(const char* name, std::size_t size) noexcept {
-    if (!wants(trace::feature_modules)) return 0;
+    if (!begins_data_of(trace::feature_modules)) return 0;
     char path[2 * attribute_bytes];
     text_writer writer(path, sizeof path);
     const attribute_value outer = current_attribute(module_key);

@@ -20,6 +20,7 @@
 #include <coroscope/async_stack.hpp>
 #include <coroscope/profile.hpp>
 
+#include "../../trace/program_features.hpp"
 #include "../../trace/sampling_values.hpp"
 #include "../base/environment_words.hpp"
 #include "../base/fault_record.hpp"
@@ -134,10 +135,20 @@ constexpr struct {
     {variable::modules, &profile_options::with_modules},
 };
 
+// One line for each feature that was asked for and has no data.
+void say_what_is_missing(std::uint64_t without_data) noexcept {
+    for (const trace::program_feature& each : trace::program_features) {
+        if ((without_data & each.feature) == 0) continue;
+        char text[192];
+        std::snprintf(text, sizeof text, "%s: %s", trace::name_of(each.asked_by), each.without_it);
+        fault_record{not_as_asked.line}.note(text);
+    }
+}
+
 void stop_environment_session() noexcept {
     records_children = false;
     if (environment_session == 0) return;
-    stop_session(environment_session);
+    say_what_is_missing(stop_session(environment_session).without_data);
     environment_session = 0;
 }
 

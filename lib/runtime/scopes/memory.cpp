@@ -2,6 +2,7 @@
 #include <coroscope/memory.hpp>
 
 #include "../base/report_guard.hpp"
+#include "../writer/feature_data.hpp"
 #include "../writer/recorder.hpp"
 
 namespace coroscope::detail {
@@ -39,7 +40,7 @@ void record_memory(memory_report what, const void* address, std::size_t bytes,
     const report_guard outermost;
     if (!outermost) return;
     const bool registered = register_thread(this_thread) != nullptr;
-    if (wants(trace::feature_memory)) {
+    if (begins_data_of(trace::feature_memory)) {
         if (registered)
             write_memory(what, address, bytes, totals);
         else

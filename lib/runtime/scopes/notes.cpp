@@ -7,6 +7,7 @@
 
 #include <coroscope/detail/arguments_scope.hpp>
 
+#include "../writer/feature_data.hpp"
 #include "../writer/recorder.hpp"
 #include "open_scopes.hpp"
 #include "shapes.hpp"
@@ -91,6 +92,7 @@ deferred take_sequence_number(bool take) noexcept {
 void record_shapes(const scope_start& start, shape_writer& shapes) noexcept {
     const std::uint64_t ticks = recorded_start(start).ticks;
     if (ticks == 0) return;
+    begins_data_of(trace::feature_shapes | trace::feature_flops);
     shape_room* const room = shapes.room_;
     const std::size_t size = room == nullptr ? 0 : shapes.finish(room->note_text);
     if (size == 0) return count_truncated();

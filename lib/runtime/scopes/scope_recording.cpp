@@ -16,6 +16,7 @@
 #include "../observers/observation.hpp"
 #include "../tasks/frames.hpp"
 #include "../tasks/stacks.hpp"
+#include "../writer/feature_data.hpp"
 #include "../writer/recorder.hpp"
 #include "kept_labels.hpp"
 #include "notes.hpp"
@@ -379,16 +380,16 @@ void record_range_stream(const range_start& range, void* stream, bool per_thread
 std::uint32_t arguments_wanted() noexcept {
     const session* owner = effective_session(this_thread);
     if (owner == nullptr) return 0;
-    const bool shapes =
-        (owner->features.load(std::memory_order_relaxed) & trace::feature_shapes) != 0;
-    return (owner->record_arguments ? wants_values : 0U) | (shapes ? wants_shapes : 0U);
+    const std::uint64_t features = owner->features.load(std::memory_order_relaxed);
+    return ((features & trace::feature_arguments) != 0 ? wants_values : 0U) |
+           ((features & trace::feature_shapes) != 0 ? wants_shapes : 0U);
 }
 
 void record_arguments(site& where, const scope_start& start,
                       const argument_writer& values) noexcept {
     const std::uint64_t ticks = recorded_start(start).ticks;
     const std::uint32_t id = ticks == 0 ? 0 : site_id(where);
-    if (ticks != 0 && !is_switched_off(where) &&
+    if (ticks != 0 && !is_switched_off(where) && begins_data_of(trace::feature_arguments) &&
         write_text(ticks, record_kind::arguments, id, values.data(), values.size()) && values.cut())
         count_truncated();
 }

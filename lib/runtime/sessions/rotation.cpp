@@ -16,6 +16,7 @@
 #include "../devices/devices.hpp"
 #include "../kernel/watcher.hpp"
 #include "../store/trace_series.hpp"
+#include "../writer/feature_data.hpp"
 #include "../writer/gate.hpp"
 #include "../writer/registry.hpp"
 #include "session_end.hpp"
@@ -102,6 +103,7 @@ void change_to(session& next, session& before, ending_file& entry) noexcept {
     stop_devices(before);
     take_all_threads(next);
     detach(before);
+    limit_without_data(next, before.without_data.load(std::memory_order_relaxed));
     stop_watching(*before.store);
     next.tracks_live.store(before.tracks_live.exchange(false, std::memory_order_relaxed),
                            std::memory_order_relaxed);

@@ -66,6 +66,7 @@ stop_result close_session(session& slot) noexcept {
     stop_result stopped;
     stopped.lost_records = dropped_records(slot);
     stopped.late_records = slot.late_records.load(std::memory_order_relaxed);
+    stopped.without_data = slot.without_data.load(std::memory_order_relaxed);
     store.header().late_records = stopped.late_records;
     __atomic_fetch_add(&store.header().lost_records,
                        slot.lost_records.load(std::memory_order_relaxed), __ATOMIC_RELAXED);

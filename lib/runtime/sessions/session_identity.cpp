@@ -10,6 +10,8 @@
 
 #include <coroscope/detail/ticks.hpp>
 
+#include "../../trace/program_features.hpp"
+
 namespace coroscope::runtime::inline sessions {
 namespace {
 
@@ -44,7 +46,14 @@ std::uint64_t asked_for(const profile_options& options) noexcept {
     if (options.with_flops) features |= trace::feature_flops;
     if (options.with_modules) features |= trace::feature_modules;
     if (options.open_scopes) features |= trace::feature_open_scopes;
+    if (options.record_arguments) features |= trace::feature_arguments;
     return features;
+}
+
+std::uint64_t without_data_at_first(const profile_options& options) noexcept {
+    const std::uint64_t features = asked_for(options) & trace::all_program_features();
+    // FLOPs are computed from shapes: what is said of one holds for the other.
+    return (features & trace::feature_flops) != 0 ? features & ~trace::feature_shapes : features;
 }
 
 void ask_for_in_all_sessions(std::uint64_t features) noexcept { features_of_all = features; }
@@ -78,6 +87,7 @@ void identify(trace::file_header& header, const profile_options& options,
     header.session_id = random_word();
     header.all_threads = options.all_threads ? 1 : 0;
     header.asked_for = asked_for(options);
+    header.without_data = without_data_at_first(options);
     header.node = options.node_id < 0 ? 0 : static_cast<std::uint64_t>(options.node_id) + 1;
     std::memcpy(header.trace_id, name.text, sizeof header.trace_id);
 }

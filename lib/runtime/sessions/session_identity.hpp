@@ -11,6 +11,9 @@ namespace coroscope::runtime::inline sessions {
 /// Returns the features that the options and the environment ask for, as trace::session_features.
 std::uint64_t asked_for(const profile_options& options) noexcept;
 
+/// Returns the value of trace::file_header::without_data at the session's start.
+std::uint64_t without_data_at_first(const profile_options& options) noexcept;
+
 /// Makes each session of the process ask for these features, too. Must be called before the first
 /// session starts.
 void ask_for_in_all_sessions(std::uint64_t features) noexcept;

@@ -98,8 +98,8 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     for (auto& earlier : slot.earlier) earlier.store(0, std::memory_order_relaxed);
     slot.earlier_losses.store(0, std::memory_order_relaxed);
     slot.devices.store(false, std::memory_order_relaxed);
-    slot.record_arguments.store(options.record_arguments, std::memory_order_relaxed);
     slot.features.store(asked_for(options), std::memory_order_relaxed);
+    slot.without_data.store(without_data_at_first(options), std::memory_order_relaxed);
     slot.collecting.store(true, std::memory_order_relaxed);
     slot.reports_crashes.store(options.crash_report >= 0, std::memory_order_relaxed);
     recent_sites<site_kind::await>::forget();

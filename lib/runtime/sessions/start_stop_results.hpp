@@ -22,6 +22,7 @@ struct stop_result {
     const char* message = "";        ///< error message
     std::uint64_t lost_records = 0;  ///< as in session_status, to the very end
     std::uint64_t late_records = 0;  ///< that came after the session's end
+    std::uint64_t without_data = 0;  ///< trace::session_features: see trace::file_header
 };
 
 }  // namespace coroscope::runtime::inline sessions

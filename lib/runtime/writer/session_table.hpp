@@ -35,12 +35,12 @@ struct session {
     std::atomic<std::uint64_t> departed_losses{0};  ///< dropped by ended threads
     chunk_store* store = nullptr;  ///< recording threads reach it by store_use only
     std::atomic<std::uint64_t> start_ticks{0};
-    std::atomic<bool> record_arguments{false};
     std::atomic<bool> task_table{false};
     std::atomic<bool> reports_crashes{false};        ///< its threads need signal stacks
     std::atomic<bool> tracks_live{false};            ///< it needs the table of live tasks
     std::atomic<bool> devices{false};                ///< it records devices, too
     std::atomic<std::uint64_t> features{0};          ///< trace::session_features
+    std::atomic<std::uint64_t> without_data{0};      ///< of these: see trace::file_header
     std::atomic<bool> collecting{true};              ///< can be switched while it is live
     std::atomic<std::uint32_t> toggles{0};           ///< threads begin a section after each
     std::atomic<bool> samples{false};                ///< some requests may be left out

@@ -25,7 +25,7 @@ void check_sum(const trace_health& one, const trace_health& sum) {
                  partial, write_error, devices, device_message, lost_device_records, crash_report,
                  asio, asio_version, boost_asio_version, warnings, folded_tasks, folded_running_ns,
                  folded_queued_ns, folded_waiting_ns, folded_by, being_recorded, left_out_requests,
-                 part] = sum;
+                 with_data, without_data, part] = sum;
     CHECK_FALSE(finished);
     CHECK(being_recorded == one.being_recorded);
     CHECK(partial);
@@ -58,6 +58,8 @@ void check_sum(const trace_health& one, const trace_health& sum) {
     CHECK(boost_asio_version == one.boost_asio_version);
     CHECK(folded_by == one.folded_by);
     CHECK(left_out_requests == 2 * one.left_out_requests);
+    CHECK(with_data == one.with_data);
+    CHECK(without_data == one.without_data);
     CHECK(part.is_stretch);
     CHECK(part.from_ns == one.part.from_ns);
     CHECK(part.to_ns == one.part.to_ns);
@@ -102,6 +104,8 @@ trace_health poor_health() {
     made.folded_waiting_ns = 13;
     made.folded_by = {"cppcoro"};
     made.being_recorded = true;
+    made.with_data = coroscope::trace::feature_shapes;
+    made.without_data = coroscope::trace::feature_memory;
     made.part = {.is_stretch = true,
                  .from_ns = 19,
                  .to_ns = 20,
@@ -128,6 +132,18 @@ TEST_CASE("the sum of two processes, and of two cycles, has every loss of both")
     accumulate(cycles, cycle);
     accumulate(cycles, cycle);
     check_sum(cycle.health, cycles.health);
+}
+
+TEST_CASE("a feature that was asked for has data if one of two processes has data of it") {
+    using coroscope::trace::feature_arguments;
+    using coroscope::trace::feature_memory;
+    trace all = three_tasks();
+    all.health.without_data = feature_memory | feature_arguments;
+    trace more = three_tasks();
+    more.health.with_data = feature_memory;
+    add_process(all, more);
+    CHECK(all.health.with_data == feature_memory);
+    CHECK(all.health.without_data == feature_arguments);
 }
 
 TEST_CASE("the sum of two processes has the worse state of Asio with its version, and both crash "

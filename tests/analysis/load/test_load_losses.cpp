@@ -9,6 +9,7 @@
 
 #include "../../support/json.hpp"
 #include "../loading.hpp"
+#include "../table_text.hpp"
 
 using namespace coroscope::test;
 namespace analysis = coroscope::analysis;
@@ -282,4 +283,34 @@ TEST_CASE("a spawn that is recorded again before the task's end starts nothing a
     for (const std::uint64_t id : {1U, 2U, 3U}) CHECK_FALSE(task(loaded, id).losses);
     CHECK(task(loaded, 2).slices.size() == 1);
     check_sound(loaded);
+}
+
+TEST_CASE("each view names the features that were asked for and have no data, which is no loss") {
+    trace_builder built;
+    built.on(1).scope(built.site("work"), 100, 200);
+    built.header.finished = 1;
+    built.header.asked_for =
+        trace::feature_memory | trace::feature_modules | trace::feature_arguments;
+    built.header.without_data = trace::feature_memory | trace::feature_modules;
+    const analysis::trace loaded = load(built);
+    constexpr const char* lines =
+        "Asked for memory: no allocation was reported; link coroscope-memory-hook, or use "
+        "coroscope::memory_resource\n"
+        "Asked for modules: no module was entered; use coroscope::module_guard\n";
+    CHECK(analysis::loss_notes(loaded) == lines);
+    CHECK(analysis::summary(loaded).ends_with(lines));
+    CHECK(analysis::info_text(loaded).find(std::string("nothing was lost\n") + lines) !=
+          std::string::npos);
+    CHECK(text_of(analysis::table_of(loaded)).find(lines) != std::string::npos);
+    const json told = parse_json(analysis::info_json(loaded));
+    CHECK(told["health"]["without_data"].elements.size() == 2);
+    CHECK(told["health"]["without_data"][0].text == "memory");
+}
+
+TEST_CASE("a feature that the header calls one without data, and that was not asked for, is not "
+          "named") {
+    trace_builder built;
+    built.on(1).scope(built.site("work"), 100, 200);
+    built.header.without_data = ~std::uint64_t{0};
+    CHECK(analysis::loss_notes(load(built)).find("Asked for") == std::string::npos);
 }

@@ -140,6 +140,7 @@ TEST_SUITE("environment") {
             {"COROSCOPE_MEMORY", trace::feature_memory},
             {"COROSCOPE_STACKS", trace::feature_stacks},
             {"COROSCOPE_MODULES", trace::feature_modules},
+            {"COROSCOPE_ARGUMENTS", trace::feature_arguments},
         };
         for (const auto& [variable, feature] : features) {
             CAPTURE(variable);
@@ -147,6 +148,47 @@ TEST_SUITE("environment") {
             CHECK(load(std::string(file.path())).asked_for == feature);
             run_program({"steps", "2", "0"}, trace_to(file, {{variable, "yes"}}));
             CHECK(load(std::string(file.path())).asked_for == 0);
+        }
+    }
+
+    TEST_CASE("one line gives the reason why a feature has no data, and the program ends as "
+              "without the feature") {
+        const std::pair<const char*, const char*> lines[] = {
+            {"COROSCOPE_ARGUMENTS", "no scope has any; begin scopes with COROSCOPE_ARGS"},
+            {"COROSCOPE_SHAPES", "no scope has arguments; begin scopes with COROSCOPE_ARGS"},
+            {"COROSCOPE_FLOPS", "no scope has arguments; begin scopes with COROSCOPE_ARGS"},
+            {"COROSCOPE_MEMORY", "no allocation was reported; link coroscope-memory-hook, or use "
+                                 "coroscope::memory_resource"},
+            {"COROSCOPE_MODULES", "no module was entered; use coroscope::module_guard"},
+        };
+        std::string all;
+        variables every;
+        for (const auto& [variable, reason] : lines) {
+            const scratch_file file;
+            const program_end end =
+                run_program({"steps", "2", "7"}, trace_to(file, {{variable, "1"}}));
+            CHECK(end.exit_code() == 7);
+            const std::string line = std::string(variable) + ": " + reason + '\n';
+            CHECK(end.output == "coroscope: not all is recorded: " + line);
+            if (std::string_view(variable) != "COROSCOPE_SHAPES") all += end.output;
+            every.emplace_back(variable, "1");
+        }
+        const scratch_file file;
+        CHECK(run_program({"steps", "2", "7"}, trace_to(file, every)).output == all);
+    }
+
+    TEST_CASE("a feature that has data is not said to have none, whether the program ends in order "
+              "or is killed") {
+        for (const bool killed : {false, true}) {
+            const scratch_file file;
+            const std::vector<std::string> words =
+                killed ? std::vector<std::string>{"arguments", "killed"} : {"arguments"};
+            const program_end end = run_program(
+                words, trace_to(file, {{"COROSCOPE_ARGUMENTS", "1"}, {"COROSCOPE_MEMORY", "1"}}));
+            CHECK(end.output.find("ARGUMENTS") == std::string::npos);
+            const analysis::trace_health health = load(std::string(file.path())).health;
+            CHECK(health.without_data == trace::feature_memory);
+            CHECK(health.with_data == trace::feature_arguments);
         }
     }
 

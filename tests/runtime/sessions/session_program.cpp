@@ -148,11 +148,13 @@ int leave_threads_behind(arguments) {
     return 0;
 }
 
-// arguments
-int offer_arguments(arguments) {
+// arguments [killed]
+int offer_arguments(arguments given) {
     const int answer = 42;
-    COROSCOPE_ARGS("with arguments", answer);
-    return 0;
+    {
+        COROSCOPE_ARGS("with arguments", answer);
+    }
+    return given[0] == nullptr ? 0 : ::raise(SIGKILL);
 }
 
 // sleep: 50 ms, threads and a task

@@ -198,10 +198,12 @@ void append_thread_states(std::vector<listing_cell>& cells, const thread_states&
         append_states(cells, states.sums_of(thread));
 }
 
-/// Returns whether the trace lost nothing. Requests that sampling left out are no loss.
+/// Returns whether the trace lost nothing. Requests that sampling left out are no loss, nor are
+/// features without data.
 bool is_complete(const trace& loaded) {
     trace_health lost = loaded.health;
     lost.left_out_requests = 0;
+    lost.without_data = 0;
     return health_text(lost).empty() && loaded.states.lost_switches == 0;
 }
 
