@@ -13,6 +13,8 @@
 //
 // Each is-a std::future or std::shared_future, has the same thread-safety, and may be passed as
 // one. A future that was converted to a plain std::future can no longer be awaited or take a range.
+// If a thread waits in get(), wait(), wait_for() or wait_until(), the wait and the producer are
+// recorded, as for a resource (resource.hpp). Through a reference to std::future they are not.
 // The producing call resumes an awaiting coroutine on its own thread. If the future is ready, the
 // coroutine does not suspend. A result that becomes ready at the thread's exit ends its ranges when
 // it is set, and resumes awaiters at the exit. A coroutine may be destroyed while it awaits, but,
@@ -47,6 +49,59 @@ bool ready_or_deferred(const Future& future) {
 inline bool is_produced(const completion_ptr& completed) noexcept {
     return completed && completed->before.closed();
 }
+
+/// Calls `wait()`, in which this thread waits for the future, and returns its result. Records the
+/// wait if the future is not ready yet.
+template <class Future, class Wait>
+std::future_status wait_on_thread(const Future& future, const completion_ptr& completed,
+                                  Wait&& wait) {
+    if (!completed || !future.valid() || detail::ready_or_deferred(future)) return wait();
+    const begun_resource_wait begun = detail::begin_result_wait(*completed);
+    const std::future_status status = wait();
+    const bool ready = status == std::future_status::ready;
+    if (begun.start != 0)
+        detail::end_resource_wait(completed->result, begun,
+                                  ready ? wait_end::shared : wait_end::gave_up);
+    return status;
+}
+
+/// A future of the standard library with its completion, and with waiting functions that record the
+/// waits of threads.
+template <class Standard>
+class completed_future : public Standard {
+public:
+    void wait() const {
+        detail::wait_on_thread(standard(), completed_, [this] {
+            standard().wait();
+            return std::future_status::ready;
+        });
+    }
+    template <class Rep, class Period>
+    std::future_status wait_for(const std::chrono::duration<Rep, Period>& time) const {
+        if (time <= time.zero()) return standard().wait_for(time);
+        return detail::wait_on_thread(standard(), completed_,
+                                      [&] { return standard().wait_for(time); });
+    }
+    template <class Clock, class Duration>
+    std::future_status wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
+        return detail::wait_on_thread(standard(), completed_,
+                                      [&] { return standard().wait_until(time); });
+    }
+
+    const completion_ptr& coroscope_completion() const noexcept { return completed_; }
+
+protected:
+    completed_future() noexcept = default;
+    completed_future(Standard&& state, completion_ptr completed) noexcept
+        : Standard(std::move(state)), completed_(std::move(completed)) {}
+
+    const Standard& standard() const noexcept { return *this; }
+    Standard& standard() noexcept { return *this; }
+    completion_ptr take_completion() noexcept { return std::move(completed_); }
+
+private:
+    completion_ptr completed_;
+};
 
 /// The awaiter of a future, which must stay in place until the end of the await expression.
 template <class Future>
@@ -88,7 +143,9 @@ class shared_future;
 
 /// A std::future that reports its completion. An await takes the value, as get() does.
 template <class T>
-class [[nodiscard]] future : public std::future<T> {
+class [[nodiscard]] future : public detail::completed_future<std::future<T>> {
+    using base = detail::completed_future<std::future<T>>;
+
 public:
     future() noexcept = default;
     future(future&&) noexcept = default;
@@ -98,64 +155,70 @@ public:
         return *this;
     }
     /// A future of async() waits for its thread, as the standard library's does.
-    ~future() { worker_.leave(this->valid() || detail::is_produced(completed_)); }
+    ~future() { worker_.leave(this->valid() || detail::is_produced(this->coroscope_completion())); }
 
     shared_future<T> share() noexcept { return shared_future<T>(std::move(*this)); }
 
-    auto operator co_await() && { return detail::future_awaiter<future>(*this, completed_); }
-    auto operator co_await() & { return detail::future_awaiter<future>(*this, completed_); }
+    T get() {
+        this->wait();
+        return this->standard().get();
+    }
+
+    auto operator co_await() && { return await(); }
+    auto operator co_await() & { return await(); }
 
     /// For producers: takes their std::future, and the completion that they must close when it
     /// completes.
     future(std::future<T>&& state, detail::completion_ptr completed,
            detail::joiner_ptr worker = {}) noexcept
-        : std::future<T>(std::move(state)),
-          completed_(std::move(completed)),
-          worker_(std::move(worker)) {}
-
-    const detail::completion_ptr& coroscope_completion() const noexcept { return completed_; }
+        : base(std::move(state), std::move(completed)), worker_(std::move(worker)) {}
 
 private:
     friend class shared_future<T>;
+    auto await() {
+        return detail::future_awaiter<std::future<T>>(*this, this->coroscope_completion());
+    }
     void swap(future& other) noexcept {
-        std::swap(static_cast<std::future<T>&>(*this), static_cast<std::future<T>&>(other));
-        std::swap(completed_, other.completed_);
+        std::swap(static_cast<base&>(*this), static_cast<base&>(other));
         std::swap(worker_, other.worker_);
     }
 
-    detail::completion_ptr completed_;
     detail::joiner_ptr worker_;
 };
 
 /// A std::shared_future that reports its completion. An await returns the same as get(); the
 /// reference is valid while a copy of the future lives.
 template <class T>
-class shared_future : public std::shared_future<T> {
+class shared_future : public detail::completed_future<std::shared_future<T>> {
+    using base = detail::completed_future<std::shared_future<T>>;
+
 public:
     shared_future() noexcept = default;
     shared_future(const shared_future&) = default;
     shared_future(shared_future&&) noexcept = default;
     shared_future& operator=(shared_future other) noexcept {
-        std::swap(static_cast<std::shared_future<T>&>(*this),
-                  static_cast<std::shared_future<T>&>(other));
-        std::swap(completed_, other.completed_);
+        std::swap(static_cast<base&>(*this), static_cast<base&>(other));
         std::swap(worker_, other.worker_);
         return *this;
     }
     shared_future(future<T>&& other) noexcept
-        : std::shared_future<T>(std::move(static_cast<std::future<T>&>(other))),
-          completed_(std::move(other.completed_)),
+        : base(std::shared_future<T>(std::move(other.standard())), other.take_completion()),
           worker_(std::move(other.worker_)) {}
-    ~shared_future() { worker_.leave(this->valid() || detail::is_produced(completed_)); }
-
-    auto operator co_await() const& {
-        return detail::future_awaiter<const shared_future>(*this, completed_);
+    ~shared_future() {
+        worker_.leave(this->valid() || detail::is_produced(this->coroscope_completion()));
     }
 
-    const detail::completion_ptr& coroscope_completion() const noexcept { return completed_; }
+    decltype(auto) get() const {
+        this->wait();
+        return this->standard().get();
+    }
+
+    auto operator co_await() const& {
+        return detail::future_awaiter<const std::shared_future<T>>(*this,
+                                                                   this->coroscope_completion());
+    }
 
 private:
-    detail::completion_ptr completed_;
     detail::joiner_ptr worker_;
 };
 
@@ -200,7 +263,7 @@ public:
     }
     ~promise() {
         if (!completed_) return;
-        completed_->before.close();
+        completed_->close_before();
         {
             const std::promise<T> broken(std::move(state_));
         }
@@ -270,7 +333,7 @@ public:
 private:
     template <class Set>
     void at_exit(Set&& set) {
-        if (completed_) completed_->before.close();
+        if (completed_) completed_->close_before();
         set();
         at_exit_ = true;
         detail::close_at_thread_exit(completed_);

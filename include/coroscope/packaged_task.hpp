@@ -38,7 +38,7 @@ public:
     }
     ~packaged_task() {
         if (!completed_ || at_exit_) return;
-        completed_->before.close();
+        completed_->close_before();
         task_ = {};
         completed_->after.try_close();
     }
@@ -68,7 +68,7 @@ public:
     /// was not called.
     void reset() {
         detail::completion_ptr next(new detail::completion);
-        if (!at_exit_ && completed_) completed_->before.close();
+        if (!at_exit_ && completed_) completed_->close_before();
         task_.reset();
         if (!at_exit_ && completed_) completed_->after.try_close();
         completed_ = std::move(next);

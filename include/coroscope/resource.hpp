@@ -37,7 +37,7 @@
 namespace coroscope {
 
 /// The kind of a resource, for readers of the trace.
-enum class resource_kind : std::uint8_t { mutex, semaphore, pool, channel, other };
+enum class resource_kind : std::uint8_t { mutex, semaphore, pool, channel, other, future };
 
 namespace detail {
 

@@ -50,6 +50,7 @@ constexpr program programs[] = {
     {"crowd", crowd::run, "render"},
     {"late_job", late_job::run, "estimate"},
     {"late_future", late_future::run, "estimate"},
+    {"late_result", late_result::run, "estimate"},
 #if PLANTED_FIBERS
     {"blocked_fibers", blocked_fibers::run, "save"},
 #endif

@@ -71,6 +71,9 @@ void run();
 namespace late_future {
 void run();
 }
+namespace late_result {
+void run();
+}
 namespace blocked_fibers {
 void run();
 }

@@ -62,7 +62,7 @@ struct path_blame {
 
 /// The reason why a path goes on in the work of another task or thread.
 enum class path_edge : std::uint8_t {
-    wake,      ///< it woke the waiting task
+    wake,      ///< it woke the waiting task, or made the result for which the thread waited
     end,       ///< its end ended the wait: the waiting task awaited or joined it
     lock,      ///< it held or released a lock
     resource,  ///< it held or released a resource

@@ -25,7 +25,7 @@ struct resource_holder {
 struct resource_statistics {
     std::uint32_t site = none;  ///< index into trace::sites
     std::string name;           ///< "unknown" without a site
-    std::string kind;           ///< "mutex", "semaphore", "pool", "channel", "other"; may be empty
+    std::string kind;  ///< "mutex", "semaphore", "pool", "channel", "other", "future"; may be empty
     std::uint64_t instances = 0;  ///< resources of that name for which something waited
     std::uint32_t capacity = 0;   ///< the largest of them; 0: unknown
     std::uint64_t waits = 0;

@@ -11,6 +11,7 @@
 #include <coroscope/detail/callback_list.hpp>
 #include <coroscope/detail/counted.hpp>
 #include <coroscope/detail/export.hpp>
+#include <coroscope/resource.hpp>
 
 namespace coroscope::detail {
 
@@ -31,6 +32,15 @@ public:
     /// time, for example for the destructor of the promise.
     callback_list after;
     completion* next_at_exit = nullptr;
+    /// The threads that wait for the result. The producer releases it.
+    resource_state result{nullptr, 1, resource_kind::future, true};
+
+    /// For the producer, just before it makes the future ready: ends the ranges, and notes the
+    /// producer if a thread waits.
+    void close_before() noexcept {
+        before.close();
+        detail::clear_holder(result);
+    }
 
     void retain() noexcept { __atomic_fetch_add(&holders_, 1U, __ATOMIC_RELAXED); }
     void release() noexcept {
@@ -54,7 +64,7 @@ void complete(const completion_ptr& completed, Produce&& produce) {
     // Holds a reference of its own, because a consumer may destroy the producer as soon as the
     // state is ready.
     const completion_ptr held = completed;
-    if (held) held->before.close();
+    if (held) held->close_before();
     produce();
     if (held) held->after.try_close();
 }
@@ -65,11 +75,15 @@ public:
     explicit producing(completion& of) noexcept : of_(&of) {}
     producing(const producing&) = delete;
     producing& operator=(const producing&) = delete;
-    ~producing() { of_->before.close(); }
+    ~producing() { of_->close_before(); }
 
 private:
     completion* of_;
 };
+
+/// Begins the wait of a thread for the result, if a session records on the thread. The wait must be
+/// ended by end_resource_wait(), as one that shares the resource.
+COROSCOPE_API begun_resource_wait begin_result_wait(completion& of) noexcept;
 
 /// Resumes the coroutine on this thread at once, so the wake and the resume are one moment.
 COROSCOPE_API void hand_over_to(void* waiter);

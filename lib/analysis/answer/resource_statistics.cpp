@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "../model/result_waits.hpp"
 #include "../words/places.hpp"
 
 namespace coroscope::analysis {
@@ -18,10 +19,15 @@ struct collected_waits {
     std::map<std::pair<std::uint32_t, std::uint32_t>, resource_holder> holders;
 };
 
+// The producer of a future counts as the holder of its result.
+bool is_holder_known(const trace& loaded, const resource_wait& wait) {
+    return wait.holder_known || (is_for_result(loaded, wait) && has_releaser(wait));
+}
+
 resource_holder place_of_holder(const trace& loaded, const resource_wait& wait) {
     resource_holder place;
-    if (wait.holder_task < loaded.tasks.size())
-        place.spawn_site = loaded.tasks[wait.holder_task].spawn_site;
+    const std::uint32_t task = wait.holder_known ? wait.holder_task : wait.releaser_task;
+    if (task < loaded.tasks.size()) place.spawn_site = loaded.tasks[task].spawn_site;
     if (wait.holder_scope < loaded.events.size())
         place.scope = loaded.events[wait.holder_scope].name;
     return place;
@@ -35,7 +41,7 @@ void add_wait(collected_waits& into, const trace& loaded, const resource_wait& w
     add_to(into.sums.total_ns, length_ns);
     into.lengths_ns.push_back(length_ns);
     into.instances.insert(wait.instance);
-    if (!wait.holder_known) {
+    if (!is_holder_known(loaded, wait)) {
         ++into.sums.unknown_holders;
         return;
     }

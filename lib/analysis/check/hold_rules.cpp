@@ -11,6 +11,7 @@
 #include <coroscope/trace/file_header.hpp>
 #include <fmt/format.h>
 
+#include "../model/result_waits.hpp"
 #include "../text/utf8.hpp"
 #include "../words/places.hpp"
 #include "missing_facts.hpp"
@@ -133,19 +134,25 @@ void add_holds(rule_context& context, hold_fault fault, std::vector<finding>& to
     }
 }
 
+bool has_resources(const trace& loaded) {
+    return std::ranges::any_of(loaded.resource_waits, [&](const resource_wait& each) {
+        return !is_for_result(loaded, each);
+    });
+}
+
 }  // namespace
 
 std::string lacks_locks(const check_input& input) {
     const trace& loaded = input.loaded();
     const bool is_recorded = (loaded.asked_for & coroscope::trace::feature_locks) != 0;
-    if (is_recorded || !loaded.resource_waits.empty() || !loaded.lock_waits.empty() ||
+    if (is_recorded || has_resources(loaded) || !loaded.lock_waits.empty() ||
         loaded.states.source == coroscope::trace::thread_state_source::switches)
         return {};
     return "waits for locks: coroscope run --record locks, or traced_mutex";
 }
 
 std::string lacks_resources(const check_input& input) {
-    if (!input.loaded().resource_waits.empty()) return {};
+    if (has_resources(input.loaded())) return {};
     return "waits for resources: coroscope::resource around the pool, if there is one";
 }
 

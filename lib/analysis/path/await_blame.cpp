@@ -7,6 +7,7 @@
 
 #include "../answer/lock_samples.hpp"
 #include "../model/interruptions.hpp"
+#include "../model/result_waits.hpp"
 #include "../model/task_slices.hpp"
 #include "held_waits.hpp"
 #include "place_numbers.hpp"
@@ -210,12 +211,18 @@ private:
     void add_resources() {
         for (const resource_wait& each : loaded_.resource_waits) {
             if (!is_on_thread(loaded_, each)) continue;
-            const std::uint32_t task = each.task;
-            add(work_at(blame_kind::held, task, each.thread, each.start_ns).place,
-                each.holder_known ? work_of(blame_kind::held, each.holder_task, each.holder_scope)
-                                  : blamed_work{blame_kind::unknown, nowhere_},
-                each.end_ns - each.start_ns);
+            add(work_at(blame_kind::held, each.task, each.thread, each.start_ns).place,
+                work_behind(each), each.end_ns - each.start_ns);
         }
+    }
+
+    blamed_work work_behind(const resource_wait& wait) {
+        if (is_for_result(loaded_, wait) && has_releaser(wait))
+            return work_at(blame_kind::woke, wait.releaser_task, wait.releaser_thread,
+                           *wait.released_ns - 1);
+        if (wait.holder_known)
+            return work_of(blame_kind::held, wait.holder_task, wait.holder_scope);
+        return {blame_kind::unknown, nowhere_};
     }
 
     [[nodiscard]] std::vector<await_blame> rows() const {

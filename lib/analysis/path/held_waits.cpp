@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../answer/lock_samples.hpp"
+#include "../model/result_waits.hpp"
 #include "../model/scope_owner.hpp"
 #include "../model/task_slices.hpp"
 
@@ -48,13 +49,15 @@ void held_waits::add_resources(const trace& loaded) {
     for (std::uint32_t at = 0; at < loaded.resource_waits.size(); ++at) {
         const resource_wait& each = loaded.resource_waits[at];
         if (each.gave_up) continue;
-        const bool is_released =
-            each.released_ns && (each.releaser_task != none || each.releaser_thread != none);
         held_wait wait{.start_ns = each.start_ns,
                        .until_ns = each.released_ns.value_or(each.end_ns),
                        .edge = path_edge::resource,
                        .resource = at};
-        if (is_released)
+        if (is_for_result(loaded, each)) {
+            wait.edge = path_edge::wake;
+            wait.resource = none;
+        }
+        if (has_releaser(each))
             std::tie(wait.task, wait.thread) = std::tie(each.releaser_task, each.releaser_thread);
         else if (each.holder_known)
             std::tie(wait.task, wait.thread) = std::tie(each.holder_task, each.holder_thread);

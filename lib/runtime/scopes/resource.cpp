@@ -15,11 +15,12 @@ namespace {
 
 // The categories of resources' sites, by resource_kind. Their addresses are part of the sites'
 // keys.
-constexpr const char* kind_names[] = {"mutex", "semaphore", "pool", "channel", "other"};
+constexpr const char* kind_names[] = {"mutex", "semaphore", "pool", "channel", "other", "future"};
 
 const char* name_of(resource_kind kind) noexcept {
+    constexpr auto unknown = static_cast<std::size_t>(resource_kind::other);
     const auto index = static_cast<std::size_t>(kind);
-    return kind_names[index < std::size(kind_names) ? index : std::size(kind_names) - 1];
+    return kind_names[index < std::size(kind_names) ? index : unknown];
 }
 
 // Returns the id of the resource's site, which is registered at the first record.

@@ -55,6 +55,10 @@ bool make_exit_key() noexcept {
 
 }  // namespace
 
+detail::begun_resource_wait detail::begin_result_wait(completion& of) noexcept {
+    return is_recording() ? detail::begin_resource_wait(of.result) : begun_resource_wait{};
+}
+
 bool runtime::resumes_at_exit() noexcept {
     return has_exit_key.load(std::memory_order_acquire) &&
            exit_data() != 0;  // pairs with its making

@@ -72,6 +72,24 @@ TEST_SUITE("statistics of resources") {
               std::string::npos);
     }
 
+    TEST_CASE("the producer of a future counts as the holder of its result") {
+        trace_builder built;
+        const auto result = built.site("future", "", 0, trace::site_kind::resource, "", "future");
+        const auto quote =
+            built.site("quote", "price.cpp", 9, trace::site_kind::coroutine, "quote");
+        built.on(2).spawn(100, 5, quote, trace::spawn_started).finish(700, 5);
+        built.on(1)
+            .resource_wait(200, 600, {.site = result, .releaser = make_mark(5, 2), .released = 500})
+            .resource_wait(700, 800, {.site = result});
+        const auto found = analysis::statistics_of_resources(load(built));
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].kind == "future");
+        CHECK(found[0].holder.waits == 1);
+        CHECK(found[0].holder.total_ns == 400);
+        CHECK(found[0].holder.spawn_site != analysis::none);
+        CHECK(found[0].unknown_holders == 1);
+    }
+
     TEST_CASE("a trace without waits has no resources") {
         CHECK(analysis::statistics_of_resources(analysis::trace()).empty());
     }

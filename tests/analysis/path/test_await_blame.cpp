@@ -131,6 +131,22 @@ TEST_SUITE("blame of awaits") {
                                                           "unknown | held it | fill | 1 | 5\n");
     }
 
+    TEST_CASE("a thread's wait for the result of a future is charged to its producer") {
+        test::trace_builder built;
+        const auto result = built.site("future", "", 0, trace::site_kind::resource, "", "future");
+        const auto price = built.site("price"), estimate = built.site("estimate");
+        built.on(1).resource_wait(100, 310,
+                                  {.site = result,
+                                   .waiter = trace::make_mark(0, 1),
+                                   .releaser = trace::make_mark(0, 2),
+                                   .released = 300});
+        built.on(1).resource_wait(320, 330, {.site = result, .waiter = trace::make_mark(0, 1)});
+        built.on(1).scope(price, 90, 340);
+        built.on(2).scope(estimate, 50, 305);
+        CHECK(text_of(analysis::blame_of_awaits(loaded(built))) ==
+              "price | woke it | estimate | 1 | 210\nprice | unknown |  | 1 | 10\n");
+    }
+
     TEST_CASE("the charges of a thousand random task graphs add up to the waits") {
         for (std::uint32_t seed = 1; seed <= 1'000; ++seed) {
             analysis::trace graph = test::simulated_tasks(seed).graph();

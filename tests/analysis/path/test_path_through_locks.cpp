@@ -141,6 +141,28 @@ TEST_SUITE("critical path through locks") {
         CHECK(analysis::path_json(from, path).find("\"resource\": \"cache\"") != std::string::npos);
     }
 
+    TEST_CASE("a thread that waits for the result of a future was woken by its producer") {
+        test::trace_builder built;
+        const auto result = built.site("future", "", 0, trace::site_kind::resource, "", "future");
+        built.on(1)
+            .spawn(0, 1, 0, trace::spawn_started)
+            .resource_wait(90, 325,
+                           {.site = result,
+                            .waiter = trace::make_mark(1, 1),
+                            .releaser = trace::make_mark(2, 2),
+                            .released = 300});
+        built.on(1).finish(400, 1);
+        built.on(2).spawn(0, 2, 0, trace::spawn_started).finish(350, 2);
+        const analysis::trace from = loaded(built);
+        const critical_path path = path_of(from, 1);
+        CHECK(texts_of(from, path) ==
+              texts{"0-90 running 1", "90-300 running 2", "300-400 running 1"});
+        REQUIRE(path.waits.size() == 1);
+        CHECK(path.waits[0].edge == analysis::path_edge::wake);
+        CHECK(path.waits[0].kind == analysis::path_kind::blocked);
+        CHECK(causes_of(from, path).empty());
+    }
+
     TEST_CASE("a join whose wake is unknown goes on in the child that ended last") {
         test::trace_builder built;
         built.on(1).spawn(0, 1, 0, trace::spawn_started).suspend(100, 1);

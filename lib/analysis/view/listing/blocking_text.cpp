@@ -7,6 +7,7 @@
 #include <coroscope/analysis/units.hpp>
 #include <fmt/format.h>
 
+#include "../../model/result_waits.hpp"
 #include "../../text/utf8.hpp"
 #include "../../words/places.hpp"
 #include "lock_text.hpp"
@@ -42,7 +43,9 @@ blocking_text::recorded(std::uint32_t thread, std::int64_t from_ns, std::int64_t
     waits_.resources.for_each_in(
         thread, from_ns, to_ns,
         [&](const resource_wait& wait, std::int64_t begin_ns, std::int64_t end_ns) {
-            std::string what = "resource " + printable(site_name(loaded_, wait.site));
+            std::string what = is_for_result(loaded_, wait)
+                                   ? "the result of a future"
+                                   : "resource " + printable(site_name(loaded_, wait.site));
             if (wait.holder_known)
                 what += ", held by " +
                         thread_work_text(loaded_,

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Waits of threads for the results of futures. They are recorded as waits for a resource that the
+// producer releases.
+
+#include <coroscope/analysis/model.hpp>
+
+namespace coroscope::analysis::inline model {
+
+/// Returns whether the wait is one of a thread for the result of a future.
+inline bool is_for_result(const trace& loaded, const resource_wait& wait) {
+    return wait.site < loaded.sites.size() && loaded.sites[wait.site].category == "future";
+}
+
+/// Returns whether the release that ended the wait is known, with the task or thread.
+inline bool has_releaser(const resource_wait& wait) {
+    return wait.released_ns && (wait.releaser_task != none || wait.releaser_thread != none);
+}
+
+}  // namespace coroscope::analysis::inline model
