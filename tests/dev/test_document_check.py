@@ -9,11 +9,29 @@ import unittest
 from unittest import mock
 
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests" / "documents")]
 
 import check_documents  # noqa: E402
+import check_snippets  # noqa: E402
 import decisions  # noqa: E402
 import documents  # noqa: E402
+
+
+class Snippets(unittest.TestCase):
+    def check(self, code):
+        with tempfile.TemporaryDirectory() as folder:
+            return check_snippets.Checker(ROOT, pathlib.Path(folder), ["c++"]).check(code, "snippet.cpp")
+
+    def test_a_snippet_that_compiles_has_no_fault(self):
+        self.assertIsNone(self.check("#include <vector>\n"))
+
+    def test_a_snippet_is_left_out_if_the_cuda_toolkit_is_missing(self):
+        self.assertEqual(self.check("#include <cuda_missing.h>\n"), (True, "there is no CUDA toolkit"))
+
+    def test_a_snippet_whose_header_is_missing_does_not_compile(self):
+        is_left_out, errors = self.check("#include <boost/missing.hpp>\n")
+        self.assertFalse(is_left_out)
+        self.assertIn("boost/missing.hpp", errors)
 
 
 class Headings(unittest.TestCase):

@@ -4,7 +4,8 @@
 
 A snippet that includes a header is a program of its own. Any other snippet is put into a program that includes all of
 Coroscope. Each is compiled with the switches of the project, and warnings are errors. A snippet is left out, and
-named, if this compiler refuses the headers of its libraries even without ours.
+named, if this compiler refuses the headers of its libraries even without ours, or if it needs the CUDA toolkit, which
+no package of the system installs, and the toolkit is missing.
 
 Paths are relative to the build's folder, and each compilation has an output, so that ccache knows it again."""
 
@@ -19,6 +20,7 @@ import zlib
 SNIPPET = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INCLUDED = re.compile(r"^#include <(.*)>", re.MULTILINE)
 FOREIGN = re.compile(r"^#include <(?:boost|asio|tbb|oneapi)/.*", re.MULTILINE)
+NO_TOOLKIT = re.compile(r"fatal error: '?cuda\w*\.h'?(?:: No such file| file not found)")
 PRELUDE = "#include <coroscope/coroscope.hpp>\nnamespace user {\n"
 CLOSING = "\n}\n"
 
@@ -64,11 +66,15 @@ class Checker:
         return not good and not re.search("No such file|file not found", errors)
 
     def check(self, code, name):
-        """What is wrong with the snippet, "left out", or None."""
+        """None, or whether the snippet is left out, and what is wrong with it."""
         good, errors = self.compiles(source_of(code), name)
         if good:
             return None
-        return "left out" if self.is_refused(code, f"libraries_of_{name}") else errors
+        if NO_TOOLKIT.search(errors):
+            return True, "there is no CUDA toolkit"
+        if self.is_refused(code, f"libraries_of_{name}"):
+            return True, "the compiler refuses the headers of its libraries"
+        return False, errors
 
 
 def main():
@@ -78,14 +84,15 @@ def main():
             for line, code in snippets(document)]
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         results = list(pool.map(lambda item: checker.check(item[2], file_name(item[2])), work))
-    failed = 0
+    failed = left_out = 0
     for (document, line, _), result in zip(work, results):
-        if result == "left out":
-            print(f"{document.name}:{line}: left out: the compiler refuses the headers of its libraries")
-        elif result is not None:
-            failed += 1
-            print(f"{document.name}:{line}: the snippet does not compile\n{result}")
-    left_out = results.count("left out")
+        if result is None:
+            continue
+        is_left_out, reason = result
+        left_out += is_left_out
+        failed += not is_left_out
+        what = f"left out: {reason}" if is_left_out else f"the snippet does not compile\n{reason}"
+        print(f"{document.name}:{line}: {what}")
     print(f"{len(work)} snippets, {failed} do not compile, {left_out} left out")
     return 1 if failed or len(work) == left_out else 0
 
