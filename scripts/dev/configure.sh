@@ -29,13 +29,15 @@ use_compiler() {
     esac
 }
 
-# Meson names joined sources by their full paths. With paths from this folder on, what was compiled in one
-# clone is found by ccache in another one, in whatever folder. Meson divides the options at spaces.
+# Paths of sources begin at this folder in traces and in debug information, also those of joined sources, which
+# Meson includes by full paths or by paths from the build folder. What was compiled in one clone is found by
+# ccache in another one, in whatever folder. Meson divides the options at spaces.
+# short_paths FOLDER
 short_paths() {
-    [[ $root == *[\'\"\\]* ]] || printf '%s\n' "'-ffile-prefix-map=$root/='"
+    [[ $root == *[\'\"\\]* ]] || printf '%s ' "'-ffile-prefix-map=$root/='" "'-ffile-prefix-map=$root/$1/../../='"
 }
 
-# kind_options KIND: Meson's options for the kind. All kinds join sources
+# kind_options KIND FOLDER: Meson's options for the kind in that build folder. All kinds join sources
 # (docs/decisions/0031-short-builds.md) except lint, in which clang-tidy checks each source.
 # differing is release with only the tests in which compilers can differ. A sanitizer's build runs
 # once: -Og with only the debug information that the stack of a report needs takes g++ a third of
@@ -62,7 +64,7 @@ kind_options() {
     esac
     if [[ $1 != lint ]]; then
         printf '%s\n' -Djoined=true
-        args+="${args:+ }$(short_paths)"
+        args+="${args:+ }$(short_paths "$2")"
     fi
     [[ -z $args ]] || printf '%s\n' "-Dcpp_args=$args"
     # clang links a sanitizer's runtime into programs only, so its libraries leave symbols open.
@@ -79,7 +81,7 @@ configure() {
     export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
     shift 2
     local -a options new=()
-    mapfile -t options < <(kind_options "$kind")
+    mapfile -t options < <(kind_options "$kind" "$folder")
     options+=("$@")
     local record=$folder/dev-options
     if [[ ! -f $folder/build.ninja ]]; then
