@@ -114,14 +114,14 @@ def introspect(folder, what):
 
 
 def needed_files(folder, names):
-    """The targets that the named tests need: all targets if there is no name, or if a name is not that of a single
-    test."""
+    """The targets that the named tests need: all targets if there is no name, if a name is not that of a single
+    test, or if a test installs the build, whose folder is then one of its arguments."""
     if not names:
         return ["all"]
-    tests = {test["name"]: test["depends"] for test in introspect(folder, "tests")}
-    if not all(name in tests for name in names):
+    tests = {test["name"]: test for test in introspect(folder, "tests")}
+    if not all(name in tests and os.path.abspath(folder) not in tests[name]["cmd"] for name in names):
         return ["all"]
-    needed = {target for name in names for target in tests[name]}
+    needed = {target for name in names for target in tests[name]["depends"]}
     files = [file for target in introspect(folder, "targets") if target["id"] in needed for file in target["filename"]]
     return [os.path.relpath(file, folder) for file in files]
 

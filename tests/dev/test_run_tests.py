@@ -41,6 +41,14 @@ test('wanted', find_program('test'), args: ['-e', needed])
                 self.set_up()
             self.assert_ends(self.run_tests("wanted"), 0, "1 passed, 0 failed")
 
+    def test_everything_is_built_for_a_test_that_installs_the_build(self):
+        self.write("""custom_target('other', output: 'other', command: ['touch', '@OUTPUT@'], build_by_default: true)
+test('installs', find_program('test'), args: ['-e', 'other', '-a', '-d', meson.project_build_root()],
+     workdir: meson.project_build_root())
+""")
+        self.set_up()
+        self.assert_ends(self.run_tests("installs"), 0, "1 passed, 0 failed")
+
     def test_tests_that_something_else_runs_are_counted_too(self):
         self.needs("needed")
         self.set_up()
