@@ -150,13 +150,22 @@ struct loaded_run {
     std::vector<std::size_t> tasks;  ///< for each trace: number of tasks before its own
 };
 
+bool has_work(const analysis::trace& loaded) {
+    return !loaded.events.empty() || !loaded.tasks.empty();
+}
+
 loaded_run load_all(const std::vector<run_trace>& traces, const fold_choice& fold) {
     loaded_run run;
-    for (const run_trace& each : traces) {
-        if (each.has_later) continue;  // the summary is about the newest file
-        const auto loaded = folded(load_trace(each.path), fold);
+    for (std::size_t at = 0; at < traces.size(); ++at) {
+        if (traces[at].has_later) continue;
+        // Of several files of a process the newest is summarised. It may have begun after the last
+        // work.
+        std::size_t newest = at;
+        auto loaded = folded(load_trace(traces[newest].path), fold);
+        while (loaded && !has_work(*loaded) && newest > 0 && traces[newest - 1].has_later)
+            loaded = folded(load_trace(traces[--newest].path), fold);
         if (!loaded) continue;
-        run.paths.push_back(each.path);
+        run.paths.push_back(traces[newest].path);
         run.tasks.push_back(run.all.tasks.size());
         analysis::add_process(run.all, *loaded);
     }
