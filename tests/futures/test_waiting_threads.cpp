@@ -49,6 +49,7 @@ void check_wait(const recorded& told) {
     CHECK(wait.releaser_thread == told.event("produces").thread);
     REQUIRE(wait.released_ns.has_value());
     CHECK(*wait.released_ns >= told.event("produces").start_ns);
+    CHECK(*wait.released_ns <= told.event("produces").end_ns);
 }
 
 }  // namespace
@@ -61,6 +62,24 @@ TEST_SUITE("threads that wait for futures") {
         check_wait(record([&] { value = pending.get(); }, [&] { made.set_value(7); }));
         CHECK(value == 7);
         CHECK_FALSE(pending.valid());
+    }
+
+    TEST_CASE("the destruction of a promise that was fulfilled is not its release") {
+        auto made = std::make_unique<promise<int>>();
+        const shared_future<int> pending = made->get_future().share();
+        recording session;
+        std::thread waiting([&] { pending.wait(); });
+        std::this_thread::sleep_for(10ms);
+        {
+            COROSCOPE("produces");
+            made->set_value(1);
+        }
+        made.reset();
+        waiting.join();
+        const recorded told = session.stop();
+        REQUIRE(told.trace.resource_waits.size() == 1);
+        if (told.trace.resource_waits[0].released_ns)
+            CHECK(*told.trace.resource_waits[0].released_ns <= told.event("produces").end_ns);
     }
 
     TEST_CASE("each way to wait, and each producer, is recorded") {
@@ -122,7 +141,7 @@ TEST_SUITE("threads that wait for futures") {
         future<int> pending = made.get_future();
         made.set_value(1);
         CHECK(pending.get() == 1);
-        CHECK(async(std::launch::deferred, [] { return 2; }).get() == 2);
+        CHECK(coroscope::async(std::launch::deferred, [] { return 2; }).get() == 2);
         promise<int> awaited;
         auto waiting = start([](future<int> of) -> task<int> {
             co_return co_await std::move(of);

@@ -36,10 +36,10 @@ public:
     resource_state result{nullptr, 1, resource_kind::future, true};
 
     /// For the producer, just before it makes the future ready: ends the ranges, and notes the
-    /// producer if a thread waits.
+    /// producer if a thread waits. Later calls have no effect, such as that of a promise that is
+    /// destroyed after it was fulfilled.
     void close_before() noexcept {
-        before.close();
-        detail::clear_holder(result);
+        if (before.close()) detail::clear_holder(result);
     }
 
     void retain() noexcept { __atomic_fetch_add(&holders_, 1U, __ATOMIC_RELAXED); }

@@ -150,7 +150,6 @@ private:
                 add_work(sums.work, {name_of_work(loaded_, each.task, each.scope), each.role},
                          each.thread, each.time_ns);
             });
-        if (segment.kind != path_kind::suspended && segment.kind != path_kind::waiting) return;
         std::int64_t left_ns = segment.length_ns();
         const auto add = [&](const charge& each) {
             const std::int64_t time_ns = std::min(left_ns, each.time_ns);
@@ -158,6 +157,10 @@ private:
             add_work(sums.work, {name_of_work(loaded_, each.task, each.scope), each.role},
                      each.thread, time_ns);
         };
+        // A running thread may be blocked, if its states were not recorded.
+        if (segment.kind == path_kind::blocked || segment.kind == path_kind::running)
+            waking_.for_each_producer(segment, add);
+        if (segment.kind != path_kind::suspended && segment.kind != path_kind::waiting) return;
         charged_.for_each_holder(segment, add);
         if (const charge waking = waking_.of(segment); waking.scope != none) add(waking);
         if (segment.kind == path_kind::suspended && !scope.first.empty() && left_ns > 0)

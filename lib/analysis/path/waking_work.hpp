@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The work of a thread outside tasks that woke a task.
+// The work of a thread outside tasks that woke a task, and the work that made the results for which
+// threads waited.
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include <coroscope/analysis/critical_path.hpp>
 #include <coroscope/analysis/model.hpp>
 
+#include "../model/thread_waits.hpp"
 #include "charged_work.hpp"
 #include "scope_timelines.hpp"
 
@@ -24,10 +28,26 @@ public:
     /// time.
     [[nodiscard]] charge of(const path_segment& segment) const;
 
+    /// Calls visit(charge) for each wait of the segment's thread for the result of a future, if the
+    /// producer is known. The time ends when the result was made.
+    template <class Visit>
+    void for_each_producer(const path_segment& segment, Visit visit) const {
+        results_.for_each_in(
+            segment.thread, segment.start_ns, segment.end_ns,
+            [&](const resource_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
+                charge made = producer_of(wait);
+                made.time_ns = std::min(to_ns, *wait.released_ns) - from_ns;
+                if (made.time_ns > 0 && (made.task != none || made.scope != none)) visit(made);
+            });
+    }
+
 private:
     [[nodiscard]] bool woken_by_thread(const path_segment& segment) const;
 
+    [[nodiscard]] charge producer_of(const resource_wait& wait) const;
+
     const trace& loaded_;
+    items_of_threads<resource_wait> results_;  // those whose producer is known
     scope_timelines scopes_;
 };
 

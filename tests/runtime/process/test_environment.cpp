@@ -181,8 +181,8 @@ TEST_SUITE("environment") {
               "or is killed") {
         for (const bool killed : {false, true}) {
             const scratch_file file;
-            const std::vector<std::string> words =
-                killed ? std::vector<std::string>{"arguments", "killed"} : {"arguments"};
+            std::vector<std::string> words{"arguments"};
+            if (killed) words.emplace_back("killed");
             const program_end end = run_program(
                 words, trace_to(file, {{"COROSCOPE_ARGUMENTS", "1"}, {"COROSCOPE_MEMORY", "1"}}));
             CHECK(end.output.find("ARGUMENTS") == std::string::npos);
