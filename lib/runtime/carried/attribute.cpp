@@ -13,10 +13,11 @@
 #include <coroscope/modules.hpp>
 
 #include "../base/text_writer.hpp"
-#include "../writer/feature_data.hpp"
+
 #include "../writer/recorder.hpp"
 #include "attribute.hpp"
 #include "attribute_nodes.hpp"
+#include "feature_data.hpp"
 
 namespace coroscope::runtime::inline carried {
 namespace {

@@ -2,7 +2,7 @@
 #include <coroscope/memory.hpp>
 
 #include "../base/report_guard.hpp"
-#include "../writer/feature_data.hpp"
+#include "../carried/feature_data.hpp"
 #include "../writer/recorder.hpp"
 
 namespace coroscope::detail {

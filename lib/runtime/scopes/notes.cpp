@@ -7,7 +7,7 @@
 
 #include <coroscope/detail/arguments_scope.hpp>
 
-#include "../writer/feature_data.hpp"
+#include "../carried/feature_data.hpp"
 #include "../writer/recorder.hpp"
 #include "open_scopes.hpp"
 #include "shapes.hpp"

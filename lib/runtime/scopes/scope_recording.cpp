@@ -11,12 +11,12 @@
 #include <coroscope/detail/task_state.hpp>
 #include <coroscope/scope.hpp>
 
+#include "../carried/feature_data.hpp"
 #include "../carried/session_return.hpp"
 #include "../devices/devices.hpp"
 #include "../observers/observation.hpp"
 #include "../tasks/frames.hpp"
 #include "../tasks/stacks.hpp"
-#include "../writer/feature_data.hpp"
 #include "../writer/recorder.hpp"
 #include "kept_labels.hpp"
 #include "notes.hpp"

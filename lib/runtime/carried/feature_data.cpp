@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feature_data.hpp"
 
-#include "registry.hpp"
+#include "../writer/registry.hpp"
 
-namespace coroscope::runtime::inline writer {
+namespace coroscope::runtime::inline carried {
 
 void limit_without_data(session& owner, std::uint64_t kept) noexcept {
     owner.without_data.fetch_and(kept, std::memory_order_relaxed);
@@ -22,4 +22,4 @@ bool begins_data_of(std::uint64_t features) noexcept {
     return true;
 }
 
-}  // namespace coroscope::runtime::inline writer
+}  // namespace coroscope::runtime::inline carried

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "session_table.hpp"
+#include "../writer/session_table.hpp"
 
-namespace coroscope::runtime::inline writer {
+namespace coroscope::runtime::inline carried {
 
 /// Returns whether the session into which this thread records was asked for one of the features. If
 /// so, the session has data of them from now on: the caller must record some.
@@ -20,4 +20,4 @@ bool begins_data_of(std::uint64_t features) noexcept;
 /// store open.
 void limit_without_data(session& owner, std::uint64_t kept) noexcept;
 
-}  // namespace coroscope::runtime::inline writer
+}  // namespace coroscope::runtime::inline carried
