@@ -30,20 +30,21 @@ inline constexpr std::size_t fewest_compared_requests = 5;
 
 /// The role of the work that explains a part.
 enum class cause_role : std::uint8_t {
-    ran,       ///< it ran on the threads for which a queued part waited
-    held,      ///< it held a lock or a resource for which the part, or the work ahead, waited
-    waited,    ///< the part is a wait of this scope or task, which is not the request itself
-    woke,      ///< it is a scope outside tasks, which began during the wait and ended it
-    idle,      ///< no work: no task and no scope ran on the threads of a queued part
-    preempted  ///< no work: the threads of a queued part had no processor
+    ran,        ///< it ran on the threads for which a queued part waited
+    held,       ///< it held a lock or a resource for which the part, or the work ahead, waited
+    waited,     ///< the part is a wait of this scope or task, which is not the request itself
+    woke,       ///< it is a scope outside tasks, which began within the request and ended the wait
+    idle,       ///< no work: no task and no scope ran on the threads of a queued part
+    preempted,  ///< no work: the threads of a queued part had no processor
+    unknown     ///< no work: the session recorded states, but not those of the part's threads
 };
 
 /// Returns whether the cause is work of the program.
 [[nodiscard]] constexpr bool is_work(cause_role role) noexcept {
-    return role != cause_role::idle && role != cause_role::preempted;
+    return role != cause_role::idle && role != cause_role::preempted && role != cause_role::unknown;
 }
 
-/// "ran", "held", "waited", "woke", "idle", "preempted".
+/// "ran", "held", "waited", "woke", "idle", "preempted", "unknown".
 [[nodiscard]] COROSCOPE_API std::string_view name_of(cause_role role) noexcept;
 
 /// The work to which the largest part of a slow group's time in one part is charged.
@@ -69,8 +70,9 @@ struct request_difference {
     std::uint32_t scope_site = none;  ///< index into trace::sites
     [[nodiscard]] std::int64_t more_ns() const noexcept { return slow_ns - median_ns; }
     /// Returns false for waiting parts without a known holder, for queued ones without known work
-    /// ahead, and for unknown parts.
+    /// ahead, for running ones whose threads' states are missing, and for unknown parts.
     [[nodiscard]] bool is_explained() const noexcept {
+        if (cause && cause->role == cause_role::unknown) return false;
         if (kind == path_kind::waiting) return cause && cause->role == cause_role::held;
         if (kind == path_kind::queued) return cause && analysis::is_work(cause->role);
         return kind != path_kind::unknown;

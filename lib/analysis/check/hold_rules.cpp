@@ -11,10 +11,10 @@
 #include <coroscope/trace/file_header.hpp>
 #include <fmt/format.h>
 
+#include "../model/missing_facts.hpp"
 #include "../model/result_waits.hpp"
 #include "../text/utf8.hpp"
 #include "../words/places.hpp"
-#include "missing_facts.hpp"
 #include "rule_context.hpp"
 
 namespace coroscope::analysis::inline checks {

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <optional>
 
+#include "../model/missing_facts.hpp"
 #include "../model/task_slices.hpp"
 #include "../path/work_ahead.hpp"
-#include "missing_facts.hpp"
 
 namespace coroscope::analysis::inline checks {
 namespace {
@@ -59,12 +59,12 @@ bool path_delays::is_unproven(const path_segment& segment) const {
            lacks_states(loaded_, segment.thread, segment.start_ns, segment.end_ns);
 }
 
-// The thread of the charged work may have had no processor. A suspended holder needs none.
-bool path_delays::is_unproven(const charge& of, const path_segment& during) const {
-    if (of.thread >= loaded_.threads.size()) return false;
-    if (of.role == cause_role::held && state_of_holder(of, during) == path_kind::suspended)
+// The thread of a holder may have had no processor. A suspended holder needs none.
+bool path_delays::is_unproven(const charge& holder, const path_segment& during) const {
+    if (holder.thread >= loaded_.threads.size() ||
+        state_of_holder(holder, during) == path_kind::suspended)
         return false;
-    return lacks_states(loaded_, of.thread, during.start_ns, during.end_ns);
+    return lacks_states(loaded_, holder.thread, during.start_ns, during.end_ns);
 }
 
 // A thread outside tasks that woke the task may have had no processor for some of the time.
@@ -93,7 +93,8 @@ void path_delays::add_queued(std::uint32_t request, const critical_path& path,
                        each.time_ns);
                 return;
             }
-            const bool is_unknown = is_unproven(each, segment);
+            const bool is_unknown = each.role == cause_role::unknown ||
+                                    (each.role == cause_role::held && is_unproven(each, segment));
             if (is_unknown) add_to(unproven_ns_, each.time_ns);
             if (each.time_ns < least_delay_ns) return;
             if (each.role == cause_role::held) {

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "../model/missing_facts.hpp"
 #include "../words/places.hpp"
-#include "missing_facts.hpp"
 
 namespace coroscope::analysis::inline checks {
 namespace {

@@ -7,13 +7,13 @@
 
 #include "rule_table.hpp"
 
+#include "../model/missing_facts.hpp"
 #include "crowd_rules.hpp"
 #include "device_rules.hpp"
 #include "family_rules.hpp"
 #include "flow_rules.hpp"
 #include "hold_rules.hpp"
 #include "life_rules.hpp"
-#include "missing_facts.hpp"
 #include "queue_rules.hpp"
 #include "setup_rules.hpp"
 #include "slow_rules.hpp"

@@ -12,7 +12,6 @@
 
 #include "../path/group_parts.hpp"
 #include "../text/utf8.hpp"
-#include "missing_facts.hpp"
 #include "rule_context.hpp"
 
 namespace coroscope::analysis::inline checks {
@@ -116,10 +115,8 @@ std::optional<request_difference> reason_of(const check_input& input, const slow
     const auto parts =
         differences_of(input.loaded(), infos_of(input, group.slow), infos_of(input, group.median));
     std::int64_t program_ns = 0;
-    const bool is_running_unproven = has_switches(input.loaded());
-    const auto is_of_program = [&](const request_difference& part) {
-        return part.is_explained() && part.kind != path_kind::preempted &&
-               (part.kind != path_kind::running || !is_running_unproven);
+    const auto is_of_program = [](const request_difference& part) {
+        return part.is_explained() && part.kind != path_kind::preempted;
     };
     for (const request_difference& each : parts)
         if (is_of_program(each)) add_to(program_ns, std::max<std::int64_t>(each.more_ns(), 0));

@@ -7,6 +7,7 @@
 
 #include "../answer/lock_samples.hpp"
 #include "../model/interruptions.hpp"
+#include "../model/missing_facts.hpp"
 #include "../model/result_waits.hpp"
 #include "../model/task_slices.hpp"
 #include "held_waits.hpp"
@@ -166,8 +167,7 @@ private:
         for (const queue_charge& each :
              charge_queues(loaded_, executor_threads(loaded_), queued_, work)) {
             blamed_work to{blame_kind::ran, each.place};
-            // Work of requests that were left out is not recorded.
-            const bool may_be_idle = loaded_.health.left_out_requests == 0;
+            const bool may_be_idle = !has_unrecorded_work(loaded_);
             if (each.place == idle_place && may_be_idle) to = {blame_kind::idle, nowhere_};
             if (each.place == unknown_place || (each.place == idle_place && !may_be_idle))
                 to = {blame_kind::unknown, nowhere_};

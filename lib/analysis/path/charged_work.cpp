@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "../answer/lock_samples.hpp"
+#include "../model/missing_facts.hpp"
 
 namespace coroscope::analysis::inline paths {
 namespace {
@@ -56,26 +57,34 @@ void charged_work::add_holders(const path_segment& segment, const path_blame& bl
         });
 }
 
-// Returns the time of the segment in which the thread was preempted while it ran the blamed task.
-std::int64_t charged_work::preempted_ns(const path_segment& segment,
-                                        const path_blame& blame) const {
-    if (blame.thread >= loaded_.threads.size() || !loaded_.states.any()) return 0;
+charged_work::stalls charged_work::stalls_between(std::uint32_t thread, std::int64_t from_ns,
+                                                  std::int64_t to_ns) const {
+    const state_times times = loaded_.states.between(thread, from_ns, to_ns);
+    const bool is_unknown = times.unknown_ns > 0 && lacks_states(loaded_, thread, from_ns, to_ns);
+    return {times.preempted_ns, is_unknown ? times.unknown_ns : 0};
+}
+
+charged_work::stalls charged_work::stalls_of(const path_segment& segment,
+                                             const path_blame& blame) const {
+    if (blame.thread >= loaded_.threads.size() || !loaded_.states.any()) return {};
     if (blame.task >= loaded_.tasks.size())
-        return loaded_.states.between(blame.thread, segment.start_ns, segment.end_ns).preempted_ns;
+        return stalls_between(blame.thread, segment.start_ns, segment.end_ns);
     const index_range& own = loaded_.tasks[blame.task].slices;
-    if (own.empty()) return 0;
+    if (own.empty()) return {};
     const auto first = loaded_.slices.begin() + own.front();
     const auto last = first + static_cast<std::ptrdiff_t>(own.size());
     auto run = std::ranges::lower_bound(first, last, segment.start_ns, {}, &slice::start_ns);
     if (run != first) --run;
-    std::int64_t sum_ns = 0;
+    stalls sum;
     for (; run != last && run->start_ns < segment.end_ns; ++run) {
         const std::int64_t from_ns = std::max(run->start_ns, segment.start_ns);
         const std::int64_t to_ns = std::min(run->end_ns, segment.end_ns);
-        if (run->thread == blame.thread && from_ns < to_ns)
-            add_to(sum_ns, loaded_.states.between(run->thread, from_ns, to_ns).preempted_ns);
+        if (run->thread != blame.thread || from_ns >= to_ns) continue;
+        const stalls of_run = stalls_between(run->thread, from_ns, to_ns);
+        add_to(sum.preempted_ns, of_run.preempted_ns);
+        add_to(sum.unknown_ns, of_run.unknown_ns);
     }
-    return sum_ns;
+    return sum;
 }
 
 std::vector<charge> charged_work::divided(const path_segment& segment,
@@ -88,10 +97,19 @@ std::vector<charge> charged_work::divided(const path_segment& segment,
         each.time_ns = std::min(left_ns, scaled(each.time_ns, whole_ns, blame.time_ns));
         left_ns -= each.time_ns;
     }
-    const std::int64_t preempted =
-        std::min(left_ns, scaled(preempted_ns(segment, blame), whole_ns, blame.time_ns));
-    parts.push_back({none, none, blame.thread, cause_role::preempted, preempted});
-    parts.push_back({blame.task, blame.event, blame.thread, cause_role::ran, left_ns - preempted});
+    const auto take = [&](std::int64_t time_ns) {
+        const std::int64_t taken_ns = std::min(left_ns, scaled(time_ns, whole_ns, blame.time_ns));
+        left_ns -= taken_ns;
+        return taken_ns;
+    };
+    const stalls stalled = stalls_of(segment, blame);
+    const auto add = [&](cause_role role, std::int64_t time_ns) {
+        parts.push_back({blame.task, blame.event, blame.thread, role, time_ns});
+    };
+    add(cause_role::preempted, take(stalled.preempted_ns));
+    if (const std::int64_t unknown_ns = take(stalled.unknown_ns); unknown_ns > 0)
+        add(cause_role::unknown, unknown_ns);
+    add(cause_role::ran, left_ns);
     return parts;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // The division of blamed work: the work itself, the locks for which it waited, and the time in
-// which its thread had no processor.
+// which its thread had no processor or has no known state.
 
 #include <cstdint>
 #include <vector>
@@ -53,6 +53,12 @@ public:
     }
 
 private:
+    /// The times in which blamed work was on its thread, but did not run, or perhaps did not.
+    struct stalls {
+        std::int64_t preempted_ns = 0;
+        std::int64_t unknown_ns = 0;  ///< the states of the thread are missing
+    };
+
     static charge as(charge of, cause_role role) {
         of.role = role;
         return of;
@@ -62,8 +68,9 @@ private:
                                               const path_blame& blame) const;
     void add_holders(const path_segment& segment, const path_blame& blame,
                      std::vector<charge>& to) const;
-    [[nodiscard]] std::int64_t preempted_ns(const path_segment& segment,
-                                            const path_blame& blame) const;
+    [[nodiscard]] stalls stalls_of(const path_segment& segment, const path_blame& blame) const;
+    [[nodiscard]] stalls stalls_between(std::uint32_t thread, std::int64_t from_ns,
+                                        std::int64_t to_ns) const;
 
     const trace& loaded_;
     std::vector<lock_wait> sampled_;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "../model/missing_facts.hpp"
 #include "../words/path_words.hpp"
 #include "../words/places.hpp"
 #include "charged_work.hpp"
@@ -147,24 +148,33 @@ private:
                     const named_site& scope) const {
         for (const std::uint32_t at : segment.blame)
             charged_.for_each(segment, path.blame[at], [&](const charge& each) {
-                add_work(sums.work, {name_of_work(loaded_, each.task, each.scope), each.role},
-                         each.thread, each.time_ns);
+                add_charge(sums.work, each, each.time_ns);
             });
         std::int64_t left_ns = segment.length_ns();
         const auto add = [&](const charge& each) {
             const std::int64_t time_ns = std::min(left_ns, each.time_ns);
             left_ns -= time_ns;
-            add_work(sums.work, {name_of_work(loaded_, each.task, each.scope), each.role},
-                     each.thread, time_ns);
+            add_charge(sums.work, each, time_ns);
         };
         // A running thread may be blocked, if its states were not recorded.
         if (segment.kind == path_kind::blocked || segment.kind == path_kind::running)
             waking_.for_each_producer(segment, add);
+        if (segment.kind == path_kind::running &&
+            lacks_states(loaded_, segment.thread, segment.start_ns, segment.end_ns))
+            add({.thread = segment.thread, .role = cause_role::unknown, .time_ns = left_ns});
         if (segment.kind != path_kind::suspended && segment.kind != path_kind::waiting) return;
         charged_.for_each_holder(segment, add);
-        if (const charge waking = waking_.of(segment); waking.scope != none) add(waking);
+        if (const charge waking = waking_.of(segment, path.start_ns); waking.scope != none)
+            add(waking);
         if (segment.kind == path_kind::suspended && !scope.first.empty() && left_ns > 0)
             add_work(sums.work, {scope, cause_role::waited}, none, left_ns);
+    }
+
+    void add_charge(work_sums& work, const charge& of, std::int64_t time_ns) const {
+        const named_site name = analysis::is_work(of.role)
+                                    ? name_of_work(loaded_, of.task, of.scope)
+                                    : named_site{{}, none};
+        add_work(work, {name, of.role}, of.thread, time_ns);
     }
 
     static void add_work(work_sums& work, const work_key& key, std::uint32_t thread,
@@ -178,9 +188,12 @@ private:
                                                                   std::size_t slow) {
         const auto largest = cause_of(sums.work);
         if (largest == sums.work.end()) return std::nullopt;
+        const auto& [name, role] = largest->first;
+        const bool is_minor = 2 * largest->second.time_ns < sums.slow_ns;
+        if (role == cause_role::unknown && is_minor) return std::nullopt;
         difference_cause cause;
-        cause.role = largest->first.second;
-        if (analysis::is_work(cause.role)) std::tie(cause.label, cause.site) = largest->first.first;
+        cause.role = role;
+        std::tie(cause.label, cause.site) = name;
         cause.thread = largest->second.thread;
         cause.time_ns = largest->second.time_ns / static_cast<std::int64_t>(slow);
         return cause;

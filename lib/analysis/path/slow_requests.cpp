@@ -194,9 +194,10 @@ std::string_view name_of(cause_role role) noexcept {
         case cause_role::waited: return "waited";
         case cause_role::woke: return "woke";
         case cause_role::idle: return "idle";
-        case cause_role::preempted: break;
+        case cause_role::preempted: return "preempted";
+        case cause_role::unknown: break;
     }
-    return "preempted";
+    return "unknown";
 }
 
 std::optional<slow_requests> compare_slow_requests(const trace& loaded, const request_list& list,

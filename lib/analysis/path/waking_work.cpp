@@ -49,11 +49,11 @@ charge waking_work::producer_of(const resource_wait& wait) const {
     return {wait.releaser_task, scope, thread, cause_role::woke, 0};
 }
 
-charge waking_work::of(const path_segment& segment) const {
+charge waking_work::of(const path_segment& segment, std::int64_t earliest_ns) const {
     if (!woken_by_thread(segment)) return {};
     const await_info& await = loaded_.awaits[segment.await];
     const std::uint32_t scope = scopes_.innermost_at(none, await.waker_thread, segment.end_ns - 1);
-    if (scope == none || loaded_.events[scope].start_ns < await.suspend_ns) return {};
+    if (scope == none || loaded_.events[scope].start_ns < earliest_ns) return {};
     const std::int64_t from_ns = std::max(loaded_.events[scope].start_ns, segment.start_ns);
     return {none, scope, await.waker_thread, cause_role::woke, segment.end_ns - from_ns};
 }

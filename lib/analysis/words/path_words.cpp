@@ -4,6 +4,7 @@
 #include <coroscope/analysis/units.hpp>
 #include <fmt/format.h>
 
+#include "../model/missing_facts.hpp"
 #include "../text/utf8.hpp"
 #include "await_names.hpp"
 #include "places.hpp"
@@ -19,12 +20,11 @@ std::uint32_t spawn_site_of(const trace& loaded, const path_segment& segment) {
     return segment.task < loaded.tasks.size() ? loaded.tasks[segment.task].spawn_site : none;
 }
 
-// Work of requests that were left out is not recorded.
-std::string no_task(const trace& loaded) {
-    return loaded.health.left_out_requests == 0 ? "no task" : "no recorded task";
-}
-
 }  // namespace
+
+std::string no_task(const trace& loaded) {
+    return has_unrecorded_work(loaded) ? "no recorded task" : "no task";
+}
 
 std::uint32_t segment_site(const trace& loaded, const path_segment& segment) noexcept {
     if (is_wait(segment)) return await_place(loaded, loaded.awaits[segment.await]);
@@ -113,6 +113,8 @@ std::string cause_title(const trace& loaded, const request_difference& of) {
         case cause_role::idle: break;
         case cause_role::preempted:
             return "no processor for " + (thread.empty() ? "the threads" : thread.substr(4));
+        case cause_role::unknown:
+            return "unknown states of " + (thread.empty() ? "the threads" : thread.substr(4));
     }
     return no_task(loaded) + " ran" + (thread.empty() ? " on the threads" : thread);
 }

@@ -23,7 +23,10 @@ namespace coroscope::analysis::inline words {
 /// Returns "42 (load)"; "none" if there is no task.
 [[nodiscard]] std::string task_title(const trace& loaded, std::uint32_t task);
 
-/// "audit.flush in task 17 (audit)"; "no task" if the thread ran none, and no scope.
+/// "no task"; "no recorded task" if requests were left out or records were lost.
+[[nodiscard]] std::string no_task(const trace& loaded);
+
+/// "audit.flush in task 17 (audit)"; no_task() if the thread ran none, and no scope.
 [[nodiscard]] std::string work_title(const trace& loaded, const path_blame& work);
 
 /// The work on the executor's threads meanwhile: "audit (task 17) for 3.1 ms, no task for 0.2 ms,

@@ -112,7 +112,7 @@ analysis::trace queued_behind_flush() {
     return loaded(built.lasts(now + 2 * ms));
 }
 
-analysis::request_difference first_behind_flush(const analysis::trace& from) {
+analysis::request_difference first_difference(const analysis::trace& from) {
     const auto found = analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
     REQUIRE(found);
     REQUIRE(!found->differences.empty());
@@ -120,7 +120,7 @@ analysis::request_difference first_behind_flush(const analysis::trace& from) {
 }
 
 // Request 20 waits for 5 ms, and thread 2 wakes it. Thread 2 has a scope "estimate" that begins
-// `begin_ns` after the suspension and ends at the wake. If `by_task` is set, the waker is a task
+// `begin_ns` after that of the request and ends at the wake. If `by_task` is set, the waker is a task
 // that ended on thread 2 when the scope began.
 analysis::trace woken_late(std::int64_t begin_ns, bool by_task) {
     test::trace_builder built;
@@ -140,6 +140,15 @@ analysis::trace woken_late(std::int64_t begin_ns, bool by_task) {
         now = wake + 1000;
     }
     return loaded(built.lasts(now + ms));
+}
+
+// The session recorded each switch. The thread was on a processor, as far as its states are known.
+void keep_states(analysis::trace& from, std::uint32_t thread, std::int64_t until_ns) {
+    from.states.source = trace::thread_state_source::switches;
+    from.states.histories.resize(from.threads.size());
+    from.states.histories[thread].points = {
+        {.time_ns = 0, .state = analysis::thread_state::on_cpu},
+        {.time_ns = until_ns, .on_cpu_ns = until_ns, .state = analysis::thread_state::unknown}};
 }
 
 std::uint32_t scope_named(const analysis::trace& from, std::string_view name) {
@@ -210,7 +219,7 @@ TEST_SUITE("slow groups") {
     }
 
     TEST_CASE("a queued part is charged to the scope that ran on the thread") {
-        const analysis::request_difference first = first_behind_flush(queued_behind_flush());
+        const analysis::request_difference first = first_difference(queued_behind_flush());
         CHECK(first.kind == path_kind::queued);
         REQUIRE(first.cause);
         CHECK(first.cause->label == "flush");
@@ -228,7 +237,7 @@ TEST_SUITE("slow groups") {
         wait.holder_os_id = 1002;
         wait.holder = {from.events[holder].thread, analysis::none, holder};
         from.lock_waits = {wait};
-        const analysis::request_difference first = first_behind_flush(from);
+        const analysis::request_difference first = first_difference(from);
         REQUIRE(first.cause);
         CHECK(first.cause->label == "holds");
         CHECK(first.cause->role == cause_role::held);
@@ -247,7 +256,7 @@ TEST_SUITE("slow groups") {
              .on_cpu_ns = flush.start_ns + 100'000,
              .preempted_ns = flush.end_ns - flush.start_ns - 100'000,
              .state = analysis::thread_state::unknown}};
-        const analysis::request_difference first = first_behind_flush(from);
+        const analysis::request_difference first = first_difference(from);
         REQUIRE(first.cause);
         CHECK(first.cause->role == cause_role::preempted);
         CHECK(first.cause->label.empty());
@@ -260,8 +269,54 @@ TEST_SUITE("slow groups") {
               std::string::npos);
     }
 
-    TEST_CASE(
-        "a scope outside tasks that began within the wait and woke the request is the cause") {
+    TEST_CASE("work on a thread whose states are missing is not the cause: it may have waited") {
+        analysis::trace from = queued_behind_flush();
+        const analysis::event flush = from.events[scope_named(from, "flush")];
+        keep_states(from, flush.thread, flush.start_ns + 100'000);
+        const analysis::request_difference first = first_difference(from);
+        REQUIRE(first.cause);
+        CHECK(first.cause->role == cause_role::unknown);
+        CHECK(first.cause->label.empty());
+        CHECK_FALSE(first.is_explained());
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        CHECK(analysis::slow_requests_sentence(from, *found).empty());
+        CHECK(analysis::slow_requests_text(from, *found).find("unknown states of thread") !=
+              std::string::npos);
+        CHECK(analysis::slow_requests_json(from, *found).find(R"("role": "unknown")") !=
+              std::string::npos);
+    }
+
+    TEST_CASE("the states of a thread that are missing for a small part do not hide the cause") {
+        analysis::trace from = queued_behind_flush();
+        const analysis::event flush = from.events[scope_named(from, "flush")];
+        keep_states(from, flush.thread, flush.end_ns - 100'000);
+        const analysis::request_difference first = first_difference(from);
+        REQUIRE(first.cause);
+        CHECK(first.cause->label == "flush");
+    }
+
+    TEST_CASE("a longer run of the requests is unexplained if its thread's states are missing") {
+        test::trace_builder built;
+        const auto serve = built.site("serve", "server.cpp", 1, trace::site_kind::coroutine);
+        std::int64_t now = 100;
+        for (std::uint64_t task = 1; task <= 20; ++task) {
+            const std::int64_t end = now + (task == 20 ? 9 * ms : 1000);
+            built.on(1).spawn(now, task, serve, trace::spawn_started).finish(end, task);
+            now = end + 100;
+        }
+        analysis::trace from = loaded(built.lasts(now));
+        CHECK(first_difference(from).is_explained());
+        keep_states(from, 0, now - 9 * ms);
+        const analysis::request_difference first = first_difference(from);
+        CHECK(first.kind == path_kind::running);
+        REQUIRE(first.cause);
+        CHECK(first.cause->role == cause_role::unknown);
+        CHECK_FALSE(first.is_explained());
+    }
+
+    TEST_CASE("a scope outside tasks that began within the request and woke it is the cause") {
         const auto found = compared(woken_late(ms, false));
         const analysis::request_difference& first = found.differences.front();
         CHECK(first.kind == path_kind::suspended);
@@ -270,7 +325,14 @@ TEST_SUITE("slow groups") {
         CHECK(first.cause->role == cause_role::woke);
     }
 
-    TEST_CASE("a scope that was open before the wait, as a loop is, is not the cause") {
+    TEST_CASE("it is the cause, too, if it began before the request suspended") {
+        const auto found = compared(woken_late(5, false));
+        REQUIRE(found.differences.front().cause);
+        CHECK(found.differences.front().cause->label == "estimate");
+        CHECK(found.differences.front().cause->time_ns == 5 * ms - 10);
+    }
+
+    TEST_CASE("a scope that was open before the request, as a loop is, is not the cause") {
         CHECK_FALSE(compared(woken_late(-ms, false)).differences.front().cause);
     }
 

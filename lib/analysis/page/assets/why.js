@@ -50,7 +50,9 @@ function partsTable(parts) {
 export function causeText({ cause, kind }) {
   if (!cause) return kind === "preempted" ? "the machine had no free processor" : "–";
   if (cause.holds) return `a lock held by ${cause.label ?? "unknown work"}`;
-  if (cause.role === "idle") return `no task ran${cause.thread === null || cause.thread === undefined ? "" : ` on thread ${cause.thread}`}`;
-  if (cause.role === "preempted") return `no processor for ${cause.label ?? "the threads"}`;
+  const thread = cause.thread === null || cause.thread === undefined ? "the threads" : `thread ${cause.thread}`;
+  if (cause.role === "idle") return `no recorded task ran on ${thread}`;
+  if (cause.role === "preempted") return `no processor for ${thread}`;
+  if (cause.role === "unknown") return `unknown states of ${thread}`;
   return cause.label ?? "unknown work";
 }

@@ -93,7 +93,7 @@ void add_charges(const trace& loaded, const charged_work& charged, const critica
 }
 
 // Returns "cache.flush held a lock for 48.0 ms": the largest cause, if it has half of the part.
-std::string text_of_cause(const path_part& part) {
+std::string text_of_cause(const trace& loaded, const path_part& part) {
     const auto largest =
         std::ranges::max_element(part.causes, {}, [](const auto& each) { return each.second; });
     if (largest == part.causes.end() || 2 * largest->second < part.total_ns) return {};
@@ -104,8 +104,9 @@ std::string text_of_cause(const path_part& part) {
             // The path is in the holder's own work, so the row has its name.
             if (name.empty()) return "it held a lock or resource";
             return fmt::format("{} held a lock or resource for {}", name, time);
-        case cause_role::idle: return fmt::format("no task ran for {}", time);
+        case cause_role::idle: return fmt::format("{} ran for {}", no_task(loaded), time);
         case cause_role::preempted: return fmt::format("no processor for {}", time);
+        case cause_role::unknown: return fmt::format("unknown states for {}", time);
         default: return fmt::format("{} for {}", name, time);
     }
 }
@@ -169,7 +170,7 @@ listing list_path_parts(const trace& loaded, const critical_path& path) {
         list.rows.push_back({optional_ns(part.total_ns), percent_of(part.total_ns, path.wall_ns()),
                              figure(part.count), std::string(name_of(part.kind)), part.label,
                              text_cell(site_place(loaded, part.site)),
-                             text_cell(text_of_cause(part))});
+                             text_cell(text_of_cause(loaded, part))});
     }
     return list;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The time that a trace does not explain, because facts are missing. A wait whose wake was lost may
-// have been a wait for a thread, and a thread of which no state is known may have had no processor.
-// Such time is charged to nothing: its cause may be the machine.
+// The facts that are missing in a trace. A wait whose wake was lost may have been a wait for a
+// thread. A thread of which no state is known may have had no processor, or may have waited for
+// something. Such time is charged to nothing: its cause may be the machine.
 
 #include <cstdint>
 
 #include <coroscope/analysis/model.hpp>
 
-namespace coroscope::analysis::inline checks {
+namespace coroscope::analysis::inline model {
 
 /// Whether records of tasks may be missing.
 [[nodiscard]] inline bool has_losses(const trace& loaded) noexcept {
@@ -17,10 +17,10 @@ namespace coroscope::analysis::inline checks {
     return health.lost_records() || health.damaged_chunks != 0 || health.partial;
 }
 
-/// Whether the session recorded each switch of its threads, so that a running thread without a
-/// state is a gap.
-[[nodiscard]] inline bool has_switches(const trace& loaded) noexcept {
-    return loaded.states.source == coroscope::trace::thread_state_source::switches;
+/// Whether a thread without recorded work may have worked: for requests that were left out, or in
+/// tasks and scopes whose records are lost.
+[[nodiscard]] inline bool has_unrecorded_work(const trace& loaded) noexcept {
+    return loaded.health.left_out_requests != 0 || has_losses(loaded);
 }
 
 /// Whether the states of a thread are missing for most of a time, although the session recorded
@@ -28,15 +28,16 @@ namespace coroscope::analysis::inline checks {
 /// some time after they happened. Samples show the states of whole pieces of time only.
 [[nodiscard]] inline bool lacks_states(const trace& loaded, std::uint32_t thread,
                                        std::int64_t from_ns, std::int64_t to_ns) {
+    using coroscope::trace::thread_state_source;
     const thread_states& states = loaded.states;
-    if (states.source == coroscope::trace::thread_state_source::samples) {
+    if (states.source == thread_state_source::samples) {
         from_ns = states.around(thread, from_ns).start_ns;
         to_ns = states.around(thread, to_ns).end_ns;
-    } else if (!has_switches(loaded)) {
+    } else if (states.source != thread_state_source::switches) {
         return false;
     }
     const state_times times = states.between(thread, from_ns, to_ns);
     return times.unknown_ns > times.known_ns();
 }
 
-}  // namespace coroscope::analysis::inline checks
+}  // namespace coroscope::analysis::inline model
