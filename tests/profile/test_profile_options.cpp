@@ -114,6 +114,20 @@ TEST_SUITE("profile options") {
         CHECK(recording(profile_options{}).stop().trace.asked_for == 0);
     }
 
+    TEST_CASE("a feature without the program's help has no data, and the trace says so") {
+        profile_options options;
+        options.record_arguments = true;
+        options.with_modules = true;
+        options.profile_memory = true;
+        recording session(options);
+        {
+            COROSCOPE_ARGS("with an argument", 7);
+        }
+        const analysis::trace_health health = session.stop().trace.health;
+        CHECK(health.without_data == (trace::feature_modules | trace::feature_memory));
+        CHECK(health.with_data == trace::feature_arguments);
+    }
+
     TEST_CASE("an unknown device, or one that cannot be recorded, is a warning, and the session "
               "records") {
         profile cuda({.use_device = "cuda"});

@@ -272,6 +272,17 @@ TEST_SUITE("flops") {
         CHECK(named(events, "softmax").flops() == 6);
     }
 
+    TEST_CASE("a trace without a label that has a formula gives one warning with the remedy") {
+        recording session({.with_flops = true});
+        {
+            COROSCOPE_ARGS("softmax", matrix{{2, 3}});
+        }
+        const event_list events = analysis::events_of(session.stop().trace);
+        CHECK(events.health.warnings ==
+              std::vector<std::string>{
+                  "FLOPs: no scope has a label with a formula; add one with flops_registry::add"});
+    }
+
     TEST_CASE("hostile shapes give a large figure or 0") {
         const matrix huge{{1ULL << 62, 1ULL << 62}};
         CHECK(flops_of("mm", huge, huge) > 1e50);

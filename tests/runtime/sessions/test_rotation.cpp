@@ -224,6 +224,24 @@ TEST_SUITE("several files") {
         CHECK((around->flags & analysis::event_clipped) != 0);
     }
 
+    TEST_CASE("a feature that had data in one file is not said to have none in the next ones") {
+        const series files;
+        profile_options options = rotating(files);
+        options.record_arguments = true;
+        options.with_modules = true;
+        profile session(options);
+        record_until(files, 2);
+        {
+            COROSCOPE_ARGS("with an argument", 7);
+        }
+        record_until(files, 4);
+        session.stop();
+        const std::uint64_t both = trace::feature_arguments | trace::feature_modules;
+        CHECK(load(files.file(1)).health.without_data == both);
+        CHECK(load(files.file(2)).health.without_data == trace::feature_modules);
+        CHECK(load(files.file(3)).health.without_data == trace::feature_modules);
+    }
+
     TEST_CASE("the newest files stay, and a later session goes on behind them") {
         const series files;
         {
