@@ -9,7 +9,8 @@
 // open scopes, and so on. Each nanosecond of a task counts in one stack. Of an await of
 // a known task only the time after that task's end counts, because the awaited task's own stacks
 // have the time before. Scopes outside tasks form the stacks of their threads, which begin with the
-// thread's name.
+// thread's name. If the stack of a scope was recorded, the functions that were called between the
+// enclosing frame and the scope are frames, too.
 
 #include <cstdint>
 #include <string_view>

@@ -60,4 +60,16 @@ constexpr std::string_view last_name(std::string_view qualified) {
     return qualified.substr(begin, end - begin);
 }
 
+/// Returns whether the name is that of a lambda's call.
+constexpr bool is_lambda(std::string_view name) {
+    return name == "operator()" || name.find("{lambda") != std::string_view::npos ||
+           name.find("::$_") != std::string_view::npos;
+}
+
+/// Returns whether a function's symbol or qualified name may be that of a coroutine with this label.
+constexpr bool is_same_function(std::string_view symbol, std::string_view label) {
+    if (is_lambda(label) || is_lambda(symbol)) return is_lambda(label) && is_lambda(symbol);
+    return last_name(qualified_name(symbol)) == last_name(label);
+}
+
 }  // namespace coroscope::analysis::inline symbols

@@ -22,17 +22,6 @@ using calls = std::vector<source_place>;  // innermost first
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool is_lambda(std::string_view name) {
-    return name == "operator()" || name.find("{lambda") != std::string_view::npos ||
-           name.find("::$_") != std::string_view::npos;
-}
-
-bool has_name(std::string_view symbol, const site_info& coroutine) {
-    if (is_lambda(coroutine.label) || is_lambda(symbol))
-        return is_lambda(coroutine.label) && is_lambda(symbol);
-    return last_name(qualified_name(symbol)) == last_name(coroutine.label);
-}
-
 /// Returns whether the symbol is a function that a compiler makes of a coroutine's body.
 bool is_body(std::string_view symbol) {
     return symbol.find("[clone .actor") != std::string_view::npos ||
@@ -44,7 +33,7 @@ bool has_line(const code_line& place) { return !place.file.empty() && place.line
 /// Returns whether the frame is the ramp of the site's coroutine. The site's line may be that of
 /// the function's end.
 bool is_ramp(const source_place& frame, const site_info& coroutine) {
-    if (!has_line(frame.declared)) return has_name(frame.function, coroutine);
+    if (!has_line(frame.declared)) return is_same_function(frame.function, coroutine.label);
     return last_part(frame.declared.file) == last_part(coroutine.file) &&
            static_cast<std::uint32_t>(frame.declared.line) <= coroutine.line;
 }
@@ -122,8 +111,8 @@ private:
 
     void name_by_symbols(spawn_place& place, const source_place& inner) {
         if (inner.function.empty()) return;
-        const bool inlined =
-            is_body(inner.function) || !has_name(inner.function, loaded_.sites[place.site]);
+        const bool inlined = is_body(inner.function) ||
+                             !is_same_function(inner.function, loaded_.sites[place.site].label);
         place.function = qualified_name(inlined ? std::string_view(inner.function)
                                                 : find(place.caller).back().function);
     }

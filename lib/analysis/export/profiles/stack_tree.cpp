@@ -87,6 +87,7 @@ written frame_tree::write(const byte_sink& sink) const {
 
 stack_tree::stack_tree(const trace& from)
     : from_(from),
+      calls_(from),
       awaits_of_(from.tasks.size(), none),
       task_nodes_(from.tasks.size()),
       scope_nodes_(from.events.size()) {
@@ -159,8 +160,10 @@ std::uint32_t stack_tree::node_of_scope(std::uint32_t event, std::uint32_t base)
     while (!way.empty()) {
         const analysis::event& scope = from_.events[way.back()];
         const std::string& name = from_.strings[scope.name];
-        node = node == base ? frames_.other_child(node, name, scope.site)
-                            : frames_.child(node, name, scope.site);
+        const std::uint32_t enclosing = node;
+        for (const std::string_view call : calls_.of(way.back())) node = frames_.child(node, call);
+        node = node == base || node != enclosing ? frames_.other_child(node, name, scope.site)
+                                                 : frames_.child(node, name, scope.site);
         scope_nodes_[way.back()] = node;
         way.pop_back();
     }

@@ -15,6 +15,8 @@
 #include <coroscope/analysis/folded_stacks.hpp>
 #include <coroscope/analysis/model.hpp>
 
+#include "scope_calls.hpp"
+
 namespace coroscope::analysis::inline profiles {
 
 /// A tree of frames. Nodes are numbers; 0 is the root, which has no frame.
@@ -83,7 +85,8 @@ private:
 };
 
 /// The nodes of a trace's tasks and scopes. A function's scope that has its task's name, and an
-/// await that has its scope's, have no frame of their own.
+/// await that has its scope's, have no frame of their own. If the stack of a scope was recorded, the
+/// functions between the enclosing frame and the scope are frames below the scope.
 class stack_tree {
 public:
     /// `from` must outlive it.
@@ -107,6 +110,7 @@ private:
     [[nodiscard]] std::uint32_t node_of_scope(std::uint32_t event, std::uint32_t base);
 
     const trace& from_;
+    scope_calls calls_;
     frame_tree frames_;
     std::vector<std::uint32_t> awaits_of_;    // by task: the last await for it, or none
     std::vector<std::uint32_t> task_nodes_;   // by task; 0: not known yet
