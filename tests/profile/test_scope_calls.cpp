@@ -3,10 +3,14 @@
 // The functions between scopes in flame graphs, from the recorded stacks of scopes.
 
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <coroscope/analysis/folded_stacks.hpp>
+#include <coroscope/executor_adaptor.hpp>
 #include <coroscope/task.hpp>
 
 #include "support/recording.hpp"
@@ -54,6 +58,27 @@ namespace {
 task<> in_a_task() {
     middle_function();
     co_return;
+}
+
+struct job_queue {
+    std::vector<std::function<void()>> jobs;
+
+    template <class Job>
+    void execute(Job job) {
+        const auto shared = std::make_shared<Job>(std::move(job));
+        jobs.emplace_back([shared] { (*shared)(); });
+    }
+};
+
+void post_a_job(job_queue& queue) {
+    executor_adaptor pool(queue);
+    pool.execute([] { middle_function(); });
+}
+
+void run_a_job() {
+    job_queue queue;
+    post_a_job(queue);
+    for (const auto& job : queue.jobs) job();
 }
 
 // The stacks of a program, without the thread's name and what is around `function`.
@@ -117,6 +142,13 @@ TEST_SUITE("calls between scopes") {
         const std::vector<std::string> stacks = stacks_of([] { sync_wait(in_a_task()); });
         CHECK(has(stacks, "in_a_task;middle_function;inner_function;inside"));
         for (const std::string& each : stacks) CHECK(each.find("sync_wait") == std::string::npos);
+    }
+
+    TEST_CASE("in a job they begin behind the last call of the library that runs it") {
+        if (!reads_symbols()) return;
+        const std::vector<std::string> stacks = stacks_of(run_a_job);
+        CHECK(has(stacks, ";middle_function;inner_function;inside"));
+        for (const std::string& each : stacks) CHECK(each.find("std::") == std::string::npos);
     }
 
     TEST_CASE("without recorded stacks the frames are the scopes") {

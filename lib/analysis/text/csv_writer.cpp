@@ -24,7 +24,8 @@ bool is_plain(std::string_view text) {
 csv_writer& csv_writer::cell(std::string_view text) {
     const bool guarded = guard_formulas_ && begins_formula(text);
     if (!guarded && is_plain(text)) return raw(text);
-    const std::string clean = (guarded ? "'" : "") + printable_lines(text);
+    std::string clean = printable_lines(text);
+    if (guarded) clean.insert(clean.begin(), '\'');
     if (clean.find_first_of(",\"\n") == std::string::npos) return raw(clean);
     std::string quoted = "\"";
     for (const char each : clean) {

@@ -107,7 +107,7 @@ TEST_SUITE("slow requests") {
         REQUIRE(found);
         REQUIRE(!found->differences.empty());
         found->differences.front().cause =
-            analysis::difference_cause{.role = analysis::cause_role::held};
+            analysis::difference_cause{.label = {}, .role = analysis::cause_role::held};
         CHECK(analysis::slow_requests_text(from, *found).find("a lock held by unrecorded work") !=
               std::string::npos);
     }
