@@ -43,6 +43,7 @@ public:
     }
 
     std::vector<await_blame> take() {
+        queued_.reserve(loaded_.awaits.size() + loaded_.tasks.size());
         for (std::uint32_t at = 0; at < loaded_.awaits.size(); ++at) add_await(at);
         for (std::uint32_t at = 0; at < loaded_.tasks.size(); ++at) add_start(at);
         add_queued();
@@ -177,6 +178,7 @@ private:
 
     std::vector<work_change> work_of_threads() {
         std::vector<work_change> changes;
+        changes.reserve(2 * (loaded_.slices.size() + loaded_.events.size()));
         for (std::uint32_t thread = 0; thread < loaded_.threads.size(); ++thread) {
             std::uint32_t last = idle_place;
             occupants_.on(thread).for_each_piece(

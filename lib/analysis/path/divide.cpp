@@ -23,9 +23,8 @@ void divide_by_state(const trace& loaded, path_segment segment, std::vector<path
     }
 }
 
-std::vector<path_segment> divided(const trace& loaded, const scope_timelines& scopes,
-                                  const std::vector<path_segment>& whole) {
-    std::vector<path_segment> pieces;
+void divide(const trace& loaded, const scope_timelines& scopes,
+            const std::vector<path_segment>& whole, std::vector<path_segment>& pieces) {
     for (path_segment segment : whole) {
         if (segment.kind != path_kind::running) {
             segment.event = scopes.innermost_at(segment.task, segment.thread, segment.start_ns);
@@ -40,7 +39,6 @@ std::vector<path_segment> divided(const trace& loaded, const scope_timelines& sc
                                   divide_by_state(loaded, segment, pieces);
                               });
     }
-    return pieces;
 }
 
 }  // namespace
@@ -52,8 +50,11 @@ void divide(const trace& loaded, std::vector<critical_path>& paths) {
         for (const path_wait& each : path.waits) scopes.watch(each.task, each.thread);
     }
     scopes.read();
+    std::vector<path_segment> pieces;
     for (critical_path& path : paths) {
-        path.segments = divided(loaded, scopes, path.segments);
+        pieces.clear();
+        divide(loaded, scopes, path.segments, pieces);
+        path.segments.assign(pieces.begin(), pieces.end());
         for (path_wait& each : path.waits)
             each.event = scopes.innermost_at(each.task, each.thread, each.start_ns);
     }

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <queue>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -18,7 +21,12 @@ struct move {
     std::int64_t time_ns;
     std::uint32_t what;   // index of the wait; of a thread; of a queue
     std::uint32_t value;  // the place; the thread
+    std::uint32_t order;  // among the moves of one time and kind
     move_kind kind;
+
+    [[nodiscard]] bool operator<(const move& other) const {
+        return std::tie(time_ns, kind, order) < std::tie(other.time_ns, other.kind, other.order);
+    }
 };
 
 struct charge_sum {
@@ -169,6 +177,49 @@ private:
     std::unordered_map<std::uint32_t, std::int64_t> charged_until_ns_;  // by place
 };
 
+// The changes of all threads in the order of their times. Those of one thread keep their order.
+class work_order {
+public:
+    explicit work_order(std::span<const work_change> work) : work_(work) {
+        for (std::size_t at = 0; at < work.size();) {
+            std::size_t end = at + 1;
+            while (end < work.size() && work[end].thread == work[at].thread &&
+                   work[end].time_ns >= work[end - 1].time_ns)
+                ++end;
+            runs_.push({work[at].time_ns, at, end});
+            at = end;
+        }
+    }
+
+    /// Null if all changes were taken.
+    [[nodiscard]] const work_change* next() const {
+        return runs_.empty() ? nullptr : &work_[runs_.top().at];
+    }
+
+    void pop() {
+        run first = runs_.top();
+        runs_.pop();
+        if (++first.at == first.end) return;
+        first.time_ns = work_[first.at].time_ns;
+        runs_.push(first);
+    }
+
+private:
+    // Changes of one thread that are in order.
+    struct run {
+        std::int64_t time_ns;
+        std::size_t at;
+        std::size_t end;
+
+        [[nodiscard]] bool operator>(const run& other) const {
+            return std::tie(time_ns, at) > std::tie(other.time_ns, other.at);
+        }
+    };
+
+    std::span<const work_change> work_;
+    std::priority_queue<run, std::vector<run>, std::greater<>> runs_;
+};
+
 class queue_sweep {
 public:
     queue_sweep(const trace& loaded, const executor_threads& threads,
@@ -182,18 +233,30 @@ public:
     charge_map sweep(std::span<const work_change> work) {
         add_waits();
         add_threads();
-        for (const work_change& each : work)
-            if (each.thread < queues_of_thread_.size() && !queues_of_thread_[each.thread].empty())
-                moves_.push_back({each.time_ns, each.thread, each.place, move_kind::work});
-        std::ranges::stable_sort(
-            moves_, {}, [](const move& each) { return std::pair(each.time_ns, each.kind); });
-        for (const move& each : moves_) apply(each);
+        std::sort(moves_.begin(), moves_.end());
+        work_order changes(work);
+        for (const move& each : moves_) {
+            while (const work_change* const next = changes.next()) {
+                const bool is_before =
+                    next->time_ns < each.time_ns ||
+                    (next->time_ns == each.time_ns && each.kind > move_kind::work);
+                if (!is_before) break;
+                apply(*next);
+                changes.pop();
+            }
+            apply(each);
+        }
+        for (; const work_change* const next = changes.next(); changes.pop()) apply(*next);
         for (queue_state& each : queues_) each.finish(charges_);
         return std::move(charges_);
     }
 
 private:
     using spans = std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>>;  // by thread
+
+    void add(std::int64_t time_ns, std::uint32_t what, std::uint32_t value, move_kind kind) {
+        moves_.push_back({time_ns, what, value, static_cast<std::uint32_t>(moves_.size()), kind});
+    }
 
     [[nodiscard]] bool has_queue(const queued_wait& wait) const {
         return wait.executor < executors_ || wait.thread < queues_of_thread_.size();
@@ -213,8 +276,8 @@ private:
                 ++unknown.count;
                 continue;
             }
-            moves_.push_back({wait.from_ns, at, 0, move_kind::enter});
-            moves_.push_back({wait.to_ns, at, 0, move_kind::leave});
+            add(wait.from_ns, at, 0, move_kind::enter);
+            add(wait.to_ns, at, 0, move_kind::leave);
             queues_[queue_of(wait)].expect_wait();
         }
     }
@@ -236,15 +299,15 @@ private:
             for (const serving_thread& each : threads_.of(queue))
                 serve(queue, each.thread, each.from_ns, each.to_ns);
             for (const strand_run& each : threads_.jobs_of_strand(queue)) {
-                moves_.push_back({each.from_ns, queue, each.thread, move_kind::strand_begin});
-                moves_.push_back({each.to_ns, queue, each.thread, move_kind::strand_end});
+                add(each.from_ns, queue, each.thread, move_kind::strand_begin);
+                add(each.to_ns, queue, each.thread, move_kind::strand_end);
             }
         }
         for (std::uint32_t queue = 0; queue < queues_.size(); ++queue)
             for (const auto& [thread, span] : serving[queue]) {
                 queues_of_thread_[thread].push_back(queue);
-                moves_.push_back({span.first, queue, thread, move_kind::serve});
-                moves_.push_back({span.second, queue, thread, move_kind::quit});
+                add(span.first, queue, thread, move_kind::serve);
+                add(span.second, queue, thread, move_kind::quit);
             }
     }
 
@@ -257,10 +320,7 @@ private:
                 queues_[queue_of(waits_[next.what])].leave(waits_[next.what], next.time_ns,
                                                            charges_);
                 break;
-            case move_kind::work:
-                for (const std::uint32_t queue : queues_of_thread_[next.what])
-                    queues_[queue].change_work(next.what, next.value, next.time_ns, charges_);
-                break;
+            case move_kind::work: break;
             case move_kind::strand_end: queues_[next.what].set_strand(none, next.time_ns); break;
             case move_kind::strand_begin:
                 queues_[next.what].set_strand(next.value, next.time_ns);
@@ -271,6 +331,12 @@ private:
                                                next.time_ns);
                 break;
         }
+    }
+
+    void apply(const work_change& next) {
+        if (next.thread >= queues_of_thread_.size()) return;
+        for (const std::uint32_t queue : queues_of_thread_[next.thread])
+            queues_[queue].change_work(next.thread, next.place, next.time_ns, charges_);
     }
 
     std::size_t executors_;
