@@ -14,13 +14,15 @@
 namespace coroscope::analysis::inline paths {
 namespace {
 
+// In the order of the moves of one time. The changes of the threads' work, which are no moves, come
+// at `work`.
 enum class move_kind : std::uint8_t { leave, work, strand_end, strand_begin, quit, serve, enter };
 
-// A change of the state of a queue or of a thread.
+// A change of the state of a queue.
 struct move {
     std::int64_t time_ns;
-    std::uint32_t what;   // index of the wait; of a thread; of a queue
-    std::uint32_t value;  // the place; the thread
+    std::uint32_t what;   // index of the wait; of the queue
+    std::uint32_t value;  // the thread
     std::uint32_t order;  // among the moves of one time and kind
     move_kind kind;
 
