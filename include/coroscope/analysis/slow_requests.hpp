@@ -36,7 +36,7 @@ enum class cause_role : std::uint8_t {
     woke,       ///< it is a scope outside tasks, which began within the request and ended the wait
     idle,       ///< no work: no task and no scope ran on the threads of a queued part
     preempted,  ///< no work: the threads of a queued part had no processor
-    unknown     ///< no work: the session recorded states, but not those of the part's threads
+    unknown     ///< no work: facts are missing about the work on the part's threads
 };
 
 /// Returns whether the cause is work of the program.

@@ -23,6 +23,13 @@ namespace coroscope::analysis::inline model {
     return loaded.health.left_out_requests != 0 || has_losses(loaded);
 }
 
+/// Whether the scope in which a run worked may be missing: the run lasted up to the end of a session
+/// that did not name the scopes that were open then.
+[[nodiscard]] inline bool may_lack_scope(const trace& loaded, const slice& run) noexcept {
+    return loaded.health.open_scopes_unknown && run.end_ns >= loaded.duration_ns &&
+           run.task < loaded.tasks.size() && !loaded.tasks[run.task].end_ns;
+}
+
 /// Whether the states of a thread are missing for most of a time, although the session recorded
 /// states. The first ones come when the recorder follows the thread, and the last ones are written
 /// some time after they happened. Samples show the states of whole pieces of time only.

@@ -59,6 +59,7 @@ void charged_work::add_holders(const path_segment& segment, const path_blame& bl
 
 charged_work::stalls charged_work::stalls_between(std::uint32_t thread, std::int64_t from_ns,
                                                   std::int64_t to_ns) const {
+    if (!loaded_.states.any()) return {};
     const state_times times = loaded_.states.between(thread, from_ns, to_ns);
     const bool is_unknown = times.unknown_ns > 0 && lacks_states(loaded_, thread, from_ns, to_ns);
     return {times.preempted_ns, is_unknown ? times.unknown_ns : 0};
@@ -66,7 +67,7 @@ charged_work::stalls charged_work::stalls_between(std::uint32_t thread, std::int
 
 charged_work::stalls charged_work::stalls_of(const path_segment& segment,
                                              const path_blame& blame) const {
-    if (blame.thread >= loaded_.threads.size() || !loaded_.states.any()) return {};
+    if (blame.thread >= loaded_.threads.size()) return {};
     if (blame.task >= loaded_.tasks.size())
         return stalls_between(blame.thread, segment.start_ns, segment.end_ns);
     const index_range& own = loaded_.tasks[blame.task].slices;
@@ -80,7 +81,9 @@ charged_work::stalls charged_work::stalls_of(const path_segment& segment,
         const std::int64_t from_ns = std::max(run->start_ns, segment.start_ns);
         const std::int64_t to_ns = std::min(run->end_ns, segment.end_ns);
         if (run->thread != blame.thread || from_ns >= to_ns) continue;
-        const stalls of_run = stalls_between(run->thread, from_ns, to_ns);
+        stalls of_run = stalls_between(run->thread, from_ns, to_ns);
+        if (blame.event == none && may_lack_scope(loaded_, *run))
+            of_run.unknown_ns = to_ns - from_ns - of_run.preempted_ns;
         add_to(sum.preempted_ns, of_run.preempted_ns);
         add_to(sum.unknown_ns, of_run.unknown_ns);
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 // The division of blamed work: the work itself, the locks for which it waited, and the time in
-// which its thread had no processor or has no known state.
+// which its thread had no processor or in which facts about it are missing.
 
 #include <cstdint>
 #include <vector>
@@ -56,7 +56,7 @@ private:
     /// The times in which blamed work was on its thread, but did not run, or perhaps did not.
     struct stalls {
         std::int64_t preempted_ns = 0;
-        std::int64_t unknown_ns = 0;  ///< the states of the thread are missing
+        std::int64_t unknown_ns = 0;  ///< the thread's states, or the work's scope, are missing
     };
 
     static charge as(charge of, cause_role role) {

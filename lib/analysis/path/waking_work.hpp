@@ -24,8 +24,9 @@ public:
 
     /// If a thread outside tasks woke the task of a suspended segment at its end, returns the
     /// innermost scope that was open there at the wake, else a charge without a scope. A scope that
-    /// began before `earliest_ns`, the begin of the path, does not count: the loop of an executor is
-    /// open all the time. Work that began before the suspension may be what the task waited for.
+    /// began before `earliest_ns`, the begin of the path, does not count: the loop of an executor
+    /// is open all the time. Work that began before the suspension may be that for which the task
+    /// waited.
     [[nodiscard]] charge of(const path_segment& segment, std::int64_t earliest_ns) const;
 
     /// Calls visit(charge) for each wait of the segment's thread for the result of a future, if the

@@ -66,7 +66,8 @@ constexpr bool is_lambda(std::string_view name) {
            name.find("::$_") != std::string_view::npos;
 }
 
-/// Returns whether a function's symbol or qualified name may be that of a coroutine with this label.
+/// Returns whether a function's symbol or qualified name may be that of a coroutine with this
+/// label.
 constexpr bool is_same_function(std::string_view symbol, std::string_view label) {
     if (is_lambda(label) || is_lambda(symbol)) return is_lambda(label) && is_lambda(symbol);
     return last_name(qualified_name(symbol)) == last_name(label);

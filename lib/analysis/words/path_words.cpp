@@ -114,7 +114,7 @@ std::string cause_title(const trace& loaded, const request_difference& of) {
         case cause_role::preempted:
             return "no processor for " + (thread.empty() ? "the threads" : thread.substr(4));
         case cause_role::unknown:
-            return "unknown states of " + (thread.empty() ? "the threads" : thread.substr(4));
+            return "missing facts about " + (thread.empty() ? "the threads" : thread.substr(4));
     }
     return no_task(loaded) + " ran" + (thread.empty() ? " on the threads" : thread);
 }

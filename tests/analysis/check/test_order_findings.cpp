@@ -4,6 +4,7 @@
 
 #include <coroscope/analysis/findings.hpp>
 
+#include <algorithm>
 #include <string_view>
 
 #include <doctest/doctest.h>
@@ -153,6 +154,41 @@ analysis::findings background_task(bool is_regular) {
     return analysis::check(service.trace());
 }
 
+/// A job without scopes runs on one of the two threads of a pool all the time. On the other one, ten
+/// requests wait behind jobs with a scope.
+analysis::findings beside_a_long_job(bool ends) {
+    checked_service service;
+    test::trace_builder& built = service.built;
+    const auto work = built.site("export", "report.cpp", 9);
+    const auto job = built.site("report", "report.cpp", 8, trace::site_kind::coroutine);
+    const auto upload = built.site("upload", "upload.cpp", 8, trace::site_kind::coroutine);
+    constexpr std::uint64_t long_job = 1000;
+    built.executor(1, executor_kind::thread_pool, "workers");
+    built.on(2).spawn(service.now, long_job, upload, trace::spawn_ready | trace::spawn_on(1));
+    built.on(4).resume(service.now + us, long_job, 0, 0, 1);
+    for (std::uint64_t request = 1; request <= 10; ++request) {
+        const std::uint64_t task = service.begin();
+        const std::int64_t from = service.now + 100 * us;
+        built.on(1).suspend(from - us, task);
+        built.on(2).spawn(from, long_job + request, job, trace::spawn_ready | trace::spawn_on(1));
+        built.on(1)
+            .resume(from, long_job + request, 0, 0, 1)
+            .scope(work, from + us, from + 5 * ms - us)
+            .finish(from + 5 * ms, long_job + request);
+        built.on(2).wake(from + us, task, 0, 2, 1);
+        built.on(1).resume(from + 5 * ms + us, task, 0, 0, 1);
+        service.now = from + 5 * ms + 50 * us;
+        service.end();
+    }
+    if (ends) built.on(4).finish(service.now, long_job);
+    return analysis::check(service.trace());
+}
+
+bool names(const analysis::findings& found, std::string_view label) {
+    return std::ranges::any_of(
+        found.found, [&](const analysis::finding& each) { return each.cause.label == label; });
+}
+
 }  // namespace
 
 TEST_SUITE("findings about the order of jobs") {
@@ -190,6 +226,13 @@ TEST_SUITE("findings about the order of jobs") {
         CHECK(only.cost_ns > 10 * 4 * ms);
         CHECK(only.cost_ns <= 10 * 5 * ms);
         CHECK(behind_others({.threads = 2, .job_ns = 50 * us}).found.empty());
+    }
+
+    TEST_CASE("a job that ran up to the end of the session is no cause: its scope may be missing") {
+        CHECK(names(beside_a_long_job(true), "upload"));
+        CHECK(names(beside_a_long_job(true), "export"));
+        CHECK_FALSE(names(beside_a_long_job(false), "upload"));
+        CHECK(names(beside_a_long_job(false), "export"));
     }
 
     TEST_CASE("a backlog of jobs of another kind runs first") {

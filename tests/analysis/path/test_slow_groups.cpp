@@ -282,7 +282,7 @@ TEST_SUITE("slow groups") {
             analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
         REQUIRE(found);
         CHECK(analysis::slow_requests_sentence(from, *found).empty());
-        CHECK(analysis::slow_requests_text(from, *found).find("unknown states of thread") !=
+        CHECK(analysis::slow_requests_text(from, *found).find("missing facts about thread") !=
               std::string::npos);
         CHECK(analysis::slow_requests_json(from, *found).find(R"("role": "unknown")") !=
               std::string::npos);

@@ -26,8 +26,9 @@ public:
     /// to the function of the scope (an index into trace::events). Without an enclosing scope they
     /// begin in the coroutine of the task. If that is not on the stack, as in a job of an executor,
     /// they begin behind the last call of Asio, the standard library or the profiler. Outside tasks
-    /// they begin with the thread. Empty without a stack, or if the enclosing function is not on it. Functions without a name, and those of the profiler
-    /// that begin the scope, are left out. The texts live as long as this object.
+    /// they begin with the thread. Empty without a stack, or if the enclosing function is not on
+    /// it. Functions without a name, and those of the profiler that begin the scope, are left out.
+    /// The texts live as long as this object.
     [[nodiscard]] std::vector<std::string_view> of(std::uint32_t event);
 
 private:

@@ -85,8 +85,8 @@ private:
 };
 
 /// The nodes of a trace's tasks and scopes. A function's scope that has its task's name, and an
-/// await that has its scope's, have no frame of their own. If the stack of a scope was recorded, the
-/// functions between the enclosing frame and the scope are frames below the scope.
+/// await that has its scope's, have no frame of their own. If the stack of a scope was recorded,
+/// the functions between the enclosing frame and the scope are frames below the scope.
 class stack_tree {
 public:
     /// `from` must outlive it.

@@ -53,6 +53,6 @@ export function causeText({ cause, kind }) {
   const thread = cause.thread === null || cause.thread === undefined ? "the threads" : `thread ${cause.thread}`;
   if (cause.role === "idle") return `no recorded task ran on ${thread}`;
   if (cause.role === "preempted") return `no processor for ${thread}`;
-  if (cause.role === "unknown") return `unknown states of ${thread}`;
+  if (cause.role === "unknown") return `missing facts about ${thread}`;
   return cause.label ?? "unknown work";
 }
