@@ -23,8 +23,8 @@ namespace coroscope::analysis::inline model {
     return loaded.health.left_out_requests != 0 || has_losses(loaded);
 }
 
-/// Whether the scope in which a run worked may be missing: the run lasted up to the end of a session
-/// that did not name the scopes that were open then.
+/// Whether the scope in which a run worked may be missing: the run lasted up to the end of a
+/// session that did not name the scopes that were open then.
 [[nodiscard]] inline bool may_lack_scope(const trace& loaded, const slice& run) noexcept {
     return loaded.health.open_scopes_unknown && run.end_ns >= loaded.duration_ns &&
            run.task < loaded.tasks.size() && !loaded.tasks[run.task].end_ns;

@@ -106,7 +106,8 @@ std::string text_of_cause(const trace& loaded, const path_part& part) {
             return fmt::format("{} held a lock or resource for {}", name, time);
         case cause_role::idle: return fmt::format("{} ran for {}", no_task(loaded), time);
         case cause_role::preempted: return fmt::format("no processor for {}", time);
-        case cause_role::unknown: return fmt::format("unknown for {}, because facts are missing", time);
+        case cause_role::unknown:
+            return fmt::format("unknown for {}, because facts are missing", time);
         default: return fmt::format("{} for {}", name, time);
     }
 }
