@@ -62,16 +62,21 @@ std::string queued_behind(const trace& loaded, const critical_path& path,
         is_one_thread = is_one_thread && path.blame[index].thread == thread;
     std::string text;
     std::size_t named = 0;
+    std::int64_t rest_ns = 0;
     for (const std::uint32_t index : segment.blame) {
-        if (++named > most_named) break;
         const path_blame& each = path.blame[index];
+        if (++named > most_named) {
+            add_to(rest_ns, each.charged_ns);
+            continue;
+        }
         text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", work_title(loaded, each),
                             format_span(each.time_ns));
         if (!is_one_thread)
             text += fmt::format(" on thread {}", printable(thread_name(loaded, each.thread)));
     }
     if (segment.blame.size() > most_named)
-        text += fmt::format(" and {} more", segment.blame.size() - most_named);
+        text += fmt::format(" and {} more, charged with {}", segment.blame.size() - most_named,
+                            format_span(rest_ns));
     if (!is_one_thread) return text;
     return fmt::format("{}, on thread {}", text, printable(thread_name(loaded, thread)));
 }
