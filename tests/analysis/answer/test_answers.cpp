@@ -153,6 +153,11 @@ TEST_CASE("a table without scopes names the views that show what the trace has")
               ->find("Memory records outside scopes: 3; see coroscope table --torch\n") !=
           std::string::npos);
     CHECK(analysis::summary(memory).find("Memory records: 3") != std::string::npos);
+    analysis::trace attributes = load(trace_builder());
+    attributes.attributes.resize(2);
+    CHECK(analysis::table(analysis::table_of(attributes))
+              ->find("Attributes without a scope: 2; see coroscope export --to csv --table "
+                     "attributes\n") != std::string::npos);
 }
 
 TEST_CASE("the time of a call that began before the session is at least that in the session, and "

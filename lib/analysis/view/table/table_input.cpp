@@ -170,6 +170,11 @@ void note_other_views(table_input& input, const trace& loaded) {
             fmt::format("Memory records outside scopes: {}; see coroscope table "
                         "--torch",
                         loaded.memory.size()));
+    if (!loaded.attributes.empty())
+        input.other_views.push_back(
+            fmt::format("Attributes without a scope: {}; see coroscope export --to csv --table "
+                        "attributes",
+                        loaded.attributes.size()));
 }
 
 table_input with_rows(std::vector<function_event_avg> rows, std::int64_t self_cpu_time_total_ns,
