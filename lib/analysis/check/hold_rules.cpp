@@ -158,6 +158,10 @@ std::string lacks_resources(const check_input& input) {
 
 std::set<std::uint32_t> kinds_of_holders(check_input& input) {
     std::set<std::uint32_t> kinds;
+    // Where records are lost, the known waits may be few of many.
+    if (has_losses(input.loaded()))
+        for (const hold_delay& each : input.hold_delays())
+            if (each.holder != none) kinds.insert(input.kind_of(each.holder));
     for (const hold_group& group : hold_groups_of(input)) {
         if (hold_fault_of(input, group) == hold_fault::none) continue;
         for (const auto& [task, thread] : group.holds)

@@ -23,6 +23,8 @@ struct hold {
     std::uint32_t inner = none;  // the holder's own wait around the segment; none: the holder acts
 };
 
+bool has_holder(const charge& of) { return of.task != none || of.thread != none; }
+
 hold hold_around(const critical_path& path, std::uint32_t through) {
     hold found;
     for (found.wait = through; found.wait < path.waits.size();) {
@@ -59,8 +61,10 @@ bool path_delays::is_unproven(const path_segment& segment) const {
            lacks_states(loaded_, segment.thread, segment.start_ns, segment.end_ns);
 }
 
-// The thread of a holder may have had no processor. A suspended holder needs none.
+// The thread of a holder may have had no processor. A suspended holder needs none. An unknown
+// holder proves nothing.
 bool path_delays::is_unproven(const charge& holder, const path_segment& during) const {
+    if (!has_holder(holder)) return true;
     if (holder.thread >= loaded_.threads.size() ||
         state_of_holder(holder, during) == path_kind::suspended)
         return false;
@@ -93,11 +97,12 @@ void path_delays::add_queued(std::uint32_t request, const critical_path& path,
                        each.time_ns);
                 return;
             }
-            const bool is_unknown = each.role == cause_role::unknown ||
-                                    (each.role == cause_role::held && is_unproven(each, segment));
+            const bool is_held = each.role == cause_role::held;
+            const bool is_unknown =
+                each.role == cause_role::unknown || (is_held && is_unproven(each, segment));
             if (is_unknown) add_to(unproven_ns_, each.time_ns);
             if (each.time_ns < least_delay_ns) return;
-            if (each.role == cause_role::held) {
+            if (is_held && has_holder(each)) {
                 held_.push_back({.request = request,
                                  .waiter = segment.task,
                                  .waiter_scope = segment.event,

@@ -15,8 +15,6 @@ std::vector<lock_wait> waits_in_looks(const trace& loaded) {
     return sampled_lock_waits(loaded);
 }
 
-bool is_known(const thread_work& work) { return work.thread != none || work.task != none; }
-
 // Returns a time within `whole`, scaled by the charged part of `whole`.
 std::int64_t scaled(std::int64_t time_ns, std::int64_t part_ns, std::int64_t whole_ns) {
     if (whole_ns <= 0) return 0;
@@ -35,13 +33,12 @@ charged_work::charged_work(const trace& loaded)
       resources_(loaded.resource_waits, loaded.resource_waits.empty() ? 0 : loaded.tasks.size(),
                  [](const resource_wait& each) { return each.task; }) {}
 
-// Adds the holders of the locks and resources for which the blamed work waited, if they are known.
+// Adds the holders of the locks for which the blamed work waited, also unknown ones, and those of
+// resources, if they are known.
 void charged_work::add_holders(const path_segment& segment, const path_blame& blame,
                                std::vector<charge>& to) const {
     const auto add = [&](const thread_work& holder, std::int64_t from_ns, std::int64_t to_ns) {
-        if (is_known(holder))
-            to.push_back(
-                {holder.task, holder.scope, holder.thread, cause_role::held, to_ns - from_ns});
+        to.push_back({holder.task, holder.scope, holder.thread, cause_role::held, to_ns - from_ns});
     };
     const auto add_lock = [&](const lock_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
         if (wait.waiter.task == blame.task && wait.waiter.scope == blame.event)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The division of blamed work: the work itself, the locks for which it waited, and the time in
-// which its thread had no processor or in which facts about it are missing.
+// The division of blamed work: the work itself, the holders of locks for which it waited, the time
+// in which its thread had no processor, and the time in which facts about it are missing.
 
 #include <cstdint>
 #include <vector>

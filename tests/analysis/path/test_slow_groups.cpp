@@ -243,6 +243,25 @@ TEST_SUITE("slow groups") {
         CHECK(first.cause->role == cause_role::held);
     }
 
+    TEST_CASE("if the holder is unknown, no work is the cause") {
+        analysis::trace from = queued_behind_flush();
+        const std::uint32_t flush = scope_named(from, "flush");
+        analysis::lock_wait wait;
+        wait.start_ns = from.events[flush].start_ns + 10;
+        wait.end_ns = from.events[flush].end_ns - 10;
+        wait.waiter = {from.events[flush].thread, from.events[flush].task, flush};
+        from.lock_waits = {wait};
+        const analysis::request_difference first = first_difference(from);
+        REQUIRE(first.cause);
+        CHECK(first.cause->label.empty());
+        CHECK(first.cause->role == cause_role::held);
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        CHECK(analysis::slow_requests_text(from, *found).find("a lock held by unrecorded work") !=
+              std::string::npos);
+    }
+
     TEST_CASE("work that had no processor is not the cause") {
         analysis::trace from = queued_behind_flush();
         const analysis::event flush = from.events[scope_named(from, "flush")];
