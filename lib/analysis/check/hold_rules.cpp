@@ -55,8 +55,8 @@ std::vector<hold_group> hold_groups_of(check_input& input) {
     std::map<hold_key, hold_group> groups;
     for (const hold_delay& each : input.hold_delays()) {
         const finding_place place = input.work_at(each.holder, each.holder_scope);
-        // Where records are lost, a holder without a name may be one of the lost tasks.
-        if (place.label.empty() && has_losses(loaded)) continue;
+        // A holder without a name may be in a scope or a task that is missing.
+        if (place.label.empty() && may_lack_work(loaded)) continue;
         hold_group& group = groups[hold_key_of(loaded, each, place)];
         if (each.is_unproven) {
             add_to(group.unproven_ns, each.time_ns);

@@ -17,6 +17,12 @@ namespace coroscope::analysis::inline model {
     return health.lost_records() || health.damaged_chunks != 0 || health.partial;
 }
 
+/// Whether scopes and tasks may be missing: their records are lost, or they were open when the
+/// process died.
+[[nodiscard]] inline bool may_lack_work(const trace& loaded) noexcept {
+    return has_losses(loaded) || (!loaded.health.finished && loaded.health.open_scopes_unknown);
+}
+
 /// Whether a thread without recorded work may have worked: for requests that were left out, or in
 /// tasks and scopes whose records are lost.
 [[nodiscard]] inline bool has_unrecorded_work(const trace& loaded) noexcept {
