@@ -43,7 +43,8 @@ struct part_choice {
 /// is missing, or the time is negative, or less than a nanosecond is named.
 COROSCOPE_API result<std::int64_t> read_part_time(std::string_view text);
 
-/// Reads conditions that are separated by spaces: "name=db.* attr:tenant=7".
+/// Reads conditions that are separated by spaces: "name=db.* attr:tenant=7". A word without '='
+/// belongs to the pattern before it: "name=GET /item".
 COROSCOPE_API result<std::vector<work_condition>> read_work_conditions(std::string_view text);
 
 /// Returns the part. All conditions must hold for one scope or task. A scope is selected if it or

@@ -81,12 +81,17 @@ result<std::vector<work_condition>> read_work_conditions(std::string_view text) 
     std::vector<work_condition> found;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(' '), text.size());
-        if (end != 0) {
-            auto condition = read_condition(text.substr(0, end));
-            if (!condition) return condition.error();
-            found.push_back(std::move(*condition));
-        }
+        const std::string_view word = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
+        if (word.empty()) continue;
+        // The names of requests have spaces: "name=GET /item".
+        if (!found.empty() && word.find('=') == word.npos) {
+            found.back().pattern.append(" ").append(word);
+            continue;
+        }
+        auto condition = read_condition(word);
+        if (!condition) return condition.error();
+        found.push_back(std::move(*condition));
     }
     if (found.empty()) return failure{"no condition such as name=db.* or attr:tenant=7"};
     return found;

@@ -171,6 +171,16 @@ TEST_CASE("conditions are read word by word, and a wrong one is refused") {
         CHECK_FALSE(analysis::read_work_conditions(wrong));
 }
 
+TEST_CASE("patterns of conditions can have spaces") {
+    const auto where = analysis::read_work_conditions("name=GET /item  *v attr:tenant=a b");
+    REQUIRE(where);
+    REQUIRE_EQ(where->size(), 2U);
+    CHECK_EQ((*where)[0].pattern, "GET /item *v");
+    CHECK_EQ((*where)[1].attribute, "tenant");
+    CHECK_EQ((*where)[1].pattern, "a b");
+    CHECK_FALSE(analysis::read_work_conditions("name=GET /item?id=1"));
+}
+
 TEST_CASE("percentiles of a row are those of its whole calls") {
     analysis::trace whole = whole_of(served_requests());
     const analysis::trace part = part_of(whole, 0, 250);
