@@ -153,8 +153,8 @@ BUDGETS = {
     "export.chrome": Budget("≥ 5 M/s", value=at_least(5)),
     "export.perfetto": Budget("≥ 10 M/s", value=at_least(10)),
     **{f"{what}answers.{command}": budget
-       for command in ("path", "path_type", "why", "awaits_blame", "folded", "speedscope", "firefox", "pprof", "csv",
-                       "ndjson", "otlp", "otlp_protobuf", "sqlite")
+       for command in ("path", "path_type", "why", "awaits_blame", "check", "requests", "executors", "folded",
+                       "speedscope", "firefox", "pprof", "csv", "ndjson", "otlp", "otlp_protobuf", "sqlite")
        for what, budget in (("", Budget("≤ 10 s", value=at_most(10))),
                             ("memory.", Budget("≤ 4000 MB", value=at_most(4000))))},
     "memory.export_chrome": Budget("≤ 2 MB", value=at_most(2)),
