@@ -87,6 +87,14 @@ struct attribute_difference {
     double median_share = 0;  ///< of the median ones
 };
 
+/// The most slow requests that began within the mean time of a median request.
+struct request_burst {
+    std::uint64_t requests = 0;  ///< 0: less than half of the slow ones began together
+    std::uint64_t median = 0;    ///< the median ones that began within that time of all of them
+    std::int64_t start_ns = 0;   ///< the start of the first slow one
+    std::int64_t ns = 0;         ///< from there to the start of the last one
+};
+
 /// The comparison.
 struct slow_requests {
     std::string name;                   ///< of the type
@@ -101,6 +109,9 @@ struct slow_requests {
     double slow_in_progress = 0;    ///< mean number of other requests in progress at the start
     double median_in_progress = 0;  ///< the same for the median requests
     std::vector<attribute_difference> attributes;  ///< the largest difference of shares first
+    /// Set if at least half of the slow requests, and at least 3, began together, unless median
+    /// ones did so, too: a share of them that is more than a quarter of that of the slow ones.
+    request_burst burst{};
     /// Whether the slow requests take at least a quarter longer than the median ones.
     [[nodiscard]] bool differ() const noexcept { return slow_wall_ns > median_wall_ns / 4 * 5; }
 };

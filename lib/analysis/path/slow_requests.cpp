@@ -23,6 +23,10 @@ constexpr std::size_t median_share = 5;    // one of 5 requests is a median one
 // times the share of the median ones. Smaller differences may be chance.
 constexpr double least_carried = 0.5;
 constexpr double least_times = 2;
+// Slow requests began together if these are so many, and at least half of all. Median requests that
+// began meanwhile may have a quarter of that share. Otherwise it may be the usual load.
+constexpr std::uint64_t fewest_together = 3;
+constexpr std::uint64_t least_times_together = 4;
 
 using requests = std::vector<request_info>;
 
@@ -106,6 +110,27 @@ private:
     std::vector<std::int64_t> ends_;
 };
 
+request_burst burst_of(const requests& slow, const requests& median, std::int64_t window_ns) {
+    std::vector<std::int64_t> starts;
+    for (const request_info& each : slow) starts.push_back(each.start_ns);
+    std::ranges::sort(starts);
+    request_burst found;
+    for (auto first = starts.begin(), last = first; first != starts.end(); ++first) {
+        while (last != starts.end() && *last - *first <= window_ns) ++last;
+        if (const auto count = static_cast<std::uint64_t>(last - first); count > found.requests)
+            found = {count, 0, *first, *(last - 1) - *first};
+    }
+    found.median = static_cast<std::uint64_t>(
+        std::ranges::count_if(median, [&](const request_info& each) {
+            return each.start_ns - found.start_ns <= window_ns &&
+                   found.start_ns + found.ns - each.start_ns <= window_ns;
+        }));
+    const bool is_burst =
+        found.requests >= fewest_together && 2 * found.requests >= slow.size() &&
+        found.requests * median.size() >= least_times_together * found.median * slow.size();
+    return is_burst ? found : request_burst();
+}
+
 std::uint32_t attribute_of(const trace& loaded, const request_info& request) {
     if (request.event != none) return loaded.events[request.event].attribute;
     return request.task < loaded.tasks.size() ? loaded.tasks[request.task].attribute : none;
@@ -161,6 +186,7 @@ slow_requests compared(const trace& loaded, const request_list& list, const requ
     made.slow_in_progress = progress.beside(slow);
     made.median_in_progress = progress.beside(median);
     made.attributes = attributes_of(loaded, slow, median);
+    made.burst = burst_of(slow, median, made.median_wall_ns);
     return made;
 }
 

@@ -101,6 +101,34 @@ TEST_SUITE("slow requests") {
         CHECK(analysis::slow_requests_text(from, *found).find("not differ") != std::string::npos);
     }
 
+    TEST_CASE("slow requests that began together are counted, unless median ones began then, too") {
+        for (const bool is_usual : {false, true}) {
+            test::trace_builder built;
+            const auto serve = built.site("serve", "server.cpp", 1, trace::site_kind::coroutine);
+            std::int64_t start = 1000;
+            for (std::uint64_t task = 1; task <= 20; ++task, start += is_usual ? 10 : 1000)
+                built.on(static_cast<std::uint32_t>(task))
+                    .spawn(start, task, serve, trace::spawn_started)
+                    .finish(start + 500, task);
+            for (std::uint64_t task = 31; task <= 34; ++task, start += 10)
+                built.on(static_cast<std::uint32_t>(task))
+                    .spawn(start, task, serve, trace::spawn_started)
+                    .finish(start + 5000, task);
+            const analysis::trace from = loaded(built.lasts(60'000));
+            const auto found =
+                analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+            REQUIRE(found);
+            REQUIRE(found->slow.size() == 4);
+            const std::string text = analysis::slow_requests_text(from, *found);
+            CHECK(found->burst.requests == (is_usual ? 0 : 4));
+            CHECK((text.find("4 of the 4 slow ones began within 30 ns, from ") == text.npos) ==
+                  is_usual);
+            if (is_usual) continue;
+            CHECK(found->burst.ns == 30);
+            CHECK(found->burst.median == 0);
+        }
+    }
+
     TEST_CASE("a lock whose holder recorded nothing is held by unrecorded work") {
         const analysis::trace from = loaded(service(20).trace());
         auto found = analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");

@@ -114,6 +114,11 @@ std::string slow_requests_text(const trace& loaded, const slow_requests& of,
     text +=
         fmt::format("other requests in progress at the start: {:.1f}, for the median ones {:.1f}\n",
                     of.slow_in_progress, of.median_in_progress);
+    if (const request_burst& burst = of.burst; burst.requests != 0)
+        text += fmt::format(
+            "{} of the {} slow ones began within {}, from {} on; of the {} median ones {}\n",
+            burst.requests, of.slow.size(), format_span(burst.ns), format_span(burst.start_ns),
+            of.median.size(), burst.median);
     for (const attribute_difference& each : of.attributes) text += attribute_text(each);
     return text;
 }
@@ -150,6 +155,15 @@ std::string slow_requests_json(const trace& loaded, const slow_requests& of) {
     json.member("unexplained_share", of.unexplained_share);
     json.member("slow_in_progress", of.slow_in_progress);
     json.member("median_in_progress", of.median_in_progress);
+    json.key("burst");
+    if (of.burst.requests == 0) {
+        json.null();
+    } else {
+        json.begin_object(json_writer::layout::compact);
+        json.member("requests", of.burst.requests).member("median", of.burst.median);
+        json.member("start_ns", of.burst.start_ns).member("ns", of.burst.ns);
+        json.end();
+    }
     json.key("attributes").begin_array();
     for (const attribute_difference& each : of.attributes) {
         json.begin_object(json_writer::layout::compact);
