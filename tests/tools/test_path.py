@@ -92,9 +92,9 @@ class Path(ToolTest):
         self.assertEqual(coroscope("awaits", self.trace, "--blame", "--chains").returncode, 2)
 
     def test_a_limit_is_said(self):
-        self.assertIn("\n2 of 6 segments; --limit -1 shows all\n", self.path("--task", "2", "--limit", "2"))
+        self.assertIn("\n2 of 6 rows; --limit -1 shows all\n", self.path("--task", "2", "--limit", "2"))
 
-    def test_without_a_limit_text_has_sixty_segments_and_for_minus_one_all(self):
+    def test_without_a_limit_text_has_sixty_rows_and_for_minus_one_all(self):
         trace = trace_builder.Trace()
         step = trace.site(b"step", b"main.cpp", 1)
         spawned = trace.site(b"session", b"main.cpp", 2, trace_builder.KIND_COROUTINE)
@@ -103,9 +103,9 @@ class Path(ToolTest):
                                   trace_builder.task_record(trace_builder.RESUME, 950, 1), *steps,
                                   trace_builder.task_record(trace_builder.FINISH, 9500, 1)])
         self.trace = trace.write(self.folder / "steps.cst")
-        self.assertRegex(self.path("--task", "1"), r"\n60 of \d+ segments; --limit -1 shows all\n")
+        self.assertRegex(self.path("--task", "1"), r"\n60 of \d+ rows; --limit -1 shows all\n")
         every = self.path("--task", "1", "--limit", "-1")
-        self.assertNotIn(" segments; ", every)
+        self.assertNotIn(" rows; ", every)
         self.assertEqual(every.count(" step "), 81)  # 80 segments and the sum
         self.assertEqual(len(self.path("--task", "1", "--format", "csv").splitlines()),
                          1 + len(json.loads(self.path("--task", "1", "--json"))["segments"]))

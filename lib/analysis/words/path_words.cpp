@@ -12,8 +12,6 @@
 namespace coroscope::analysis::inline words {
 namespace {
 
-constexpr std::size_t most_named = 3;  // pieces of work ahead of a queued task
-
 bool is_wait(const path_segment& segment) { return segment.await != none; }
 
 std::uint32_t spawn_site_of(const trace& loaded, const path_segment& segment) {
@@ -44,41 +42,12 @@ std::string task_title(const trace& loaded, std::uint32_t task) {
                        printable(site_name(loaded, loaded.tasks[task].spawn_site)));
 }
 
-std::string work_title(const trace& loaded, const path_blame& work) {
-    const std::string scope = work.event == none
-                                  ? std::string()
-                                  : printable(loaded.strings[loaded.events[work.event].name]);
-    if (work.task == none) return scope.empty() ? no_task(loaded) : scope;
-    const std::string task = fmt::format("task {}", task_title(loaded, work.task));
-    return scope.empty() ? task : fmt::format("{} in {}", scope, task);
-}
-
-std::string queued_behind(const trace& loaded, const critical_path& path,
-                          const path_segment& segment) {
-    if (segment.kind != path_kind::queued || segment.blame.empty()) return {};
-    const std::uint32_t thread = path.blame[segment.blame.front()].thread;
-    bool is_one_thread = true;
-    for (const std::uint32_t index : segment.blame)
-        is_one_thread = is_one_thread && path.blame[index].thread == thread;
-    std::string text;
-    std::size_t named = 0;
-    std::int64_t rest_ns = 0;
-    for (const std::uint32_t index : segment.blame) {
-        const path_blame& each = path.blame[index];
-        if (++named > most_named) {
-            add_to(rest_ns, each.charged_ns);
-            continue;
-        }
-        text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", work_title(loaded, each),
-                            format_span(each.time_ns));
-        if (!is_one_thread)
-            text += fmt::format(" on thread {}", printable(thread_name(loaded, each.thread)));
-    }
-    if (segment.blame.size() > most_named)
-        text += fmt::format(" and {} more, charged with {}", segment.blame.size() - most_named,
-                            format_span(rest_ns));
-    if (!is_one_thread) return text;
-    return fmt::format("{}, on thread {}", text, printable(thread_name(loaded, thread)));
+std::string work_title(const trace& loaded, std::uint32_t task, std::uint32_t event) {
+    const std::string scope =
+        event == none ? std::string() : printable(loaded.strings[loaded.events[event].name]);
+    if (task == none) return scope.empty() ? no_task(loaded) : scope;
+    const std::string title = "task " + task_title(loaded, task);
+    return scope.empty() ? title : fmt::format("{} in {}", scope, title);
 }
 
 std::string_view name_of_edge(path_edge edge) noexcept {

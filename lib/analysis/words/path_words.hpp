@@ -26,13 +26,9 @@ namespace coroscope::analysis::inline words {
 /// "no task"; "no recorded task" if requests were left out or records were lost.
 [[nodiscard]] std::string no_task(const trace& loaded);
 
-/// "audit.flush in task 17 (audit)"; no_task() if the thread ran none, and no scope.
-[[nodiscard]] std::string work_title(const trace& loaded, const path_blame& work);
-
-/// The work on the executor's threads meanwhile: "audit (task 17) for 3.1 ms, no task for 0.2 ms,
-/// on thread worker (2)"; with several threads, each work with its thread. Empty if it is unknown.
-[[nodiscard]] std::string queued_behind(const trace& loaded, const critical_path& path,
-                                        const path_segment& segment);
+/// "audit.flush in task 17 (audit)", by indices into trace::tasks and trace::events; no_task() if
+/// both are none.
+[[nodiscard]] std::string work_title(const trace& loaded, std::uint32_t task, std::uint32_t event);
 
 /// "wake", "end", "lock", "resource".
 [[nodiscard]] std::string_view name_of_edge(path_edge edge) noexcept;

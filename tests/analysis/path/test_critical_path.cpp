@@ -177,6 +177,27 @@ TEST_SUITE("critical path") {
                     "390-395 preempted 1", "395-400 on-CPU 1"});
     }
 
+    TEST_CASE("text has one row for a scope that was interrupted on its thread") {
+        test::trace_builder built;
+        const auto outer = built.site("outer");
+        const auto inner = built.site("inner");
+        built.on(1)
+            .spawn(0, 1, 0, trace::spawn_started)
+            .scope(inner, 100, 200)
+            .scope(outer, 50, 300)
+            .finish(300, 1);
+        built.kernel().enters(1, 0).leaves(1, 120).enters(1, 150).preempted(1, 180).enters(1, 185);
+        const analysis::trace from = loaded(built.lasts(1000));
+        const critical_path path = path_of(from, 1);
+        CHECK(analysis::list_path(from, path).rows.size() == 8);
+        const std::string text = analysis::path_text(from, path, {});
+        CHECK(text.find("on-CPU, blocked, preempted  inner") != std::string::npos);
+        CHECK(text.find("65 ns on-CPU, 30 ns blocked, 5 ns preempted, in 5 segments") !=
+              std::string::npos);
+        const std::size_t rows = text.find("Thread");
+        CHECK(text.find("inner", text.find("inner", rows) + 5) == std::string::npos);
+    }
+
     TEST_CASE("a wait that gave up stays in the task, and names the holder") {
         test::trace_builder built;
         const auto hold = built.site("audit.flush");

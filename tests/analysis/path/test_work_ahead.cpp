@@ -72,8 +72,8 @@ TEST_SUITE("work ahead of a queued task") {
             CHECK(path.blame[at].charged_ns == 150);
         }
         const std::string cause = std::get<std::string>(analysis::list_path(from, path).rows[0][8]);
-        CHECK(cause.find("task 2 (job) for 300 ns on thread ") != std::string::npos);
-        CHECK(cause.find("task 3 (poll) for 300 ns on thread ") != std::string::npos);
+        CHECK(cause.find("task 2 (job) for 150 ns on thread ") != std::string::npos);
+        CHECK(cause.find("task 3 (poll) for 150 ns on thread ") != std::string::npos);
     }
 
     TEST_CASE("while a thread of the executor ran nothing, the time is charged to that thread") {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <coroscope/analysis/views.hpp>
+#include "list_path.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -16,9 +19,8 @@
 #include "../../text/utf8.hpp"
 #include "../../words/path_words.hpp"
 #include "../../words/places.hpp"
-#include "blocking_text.hpp"
 #include "figure.hpp"
-#include "lock_text.hpp"
+#include "path_causes.hpp"
 
 namespace coroscope::analysis {
 namespace {
@@ -26,36 +28,6 @@ namespace {
 double percent_of(std::int64_t part_ns, std::int64_t whole_ns) {
     return whole_ns <= 0 ? 0
                          : percent(static_cast<double>(part_ns) / static_cast<double>(whole_ns));
-}
-
-// Returns "in the way of handle in task 3 (serve), which waits for mutex 0x7f10".
-std::string victim_of(const trace& loaded, const critical_path& path, const path_segment& segment) {
-    if (segment.through == none) return {};
-    const path_wait& wait = path.waits[segment.through];
-    std::string object;
-    if (wait.edge == path_edge::lock) {
-        lock_wait lock;
-        lock.address = wait.lock_address;
-        lock.kind = wait.lock;
-        object = lock_text(lock);
-    } else if (wait.edge == path_edge::resource && wait.resource < loaded.resource_waits.size()) {
-        object = printable(site_name(loaded, loaded.resource_waits[wait.resource].site));
-    } else {
-        return {};
-    }
-    const path_segment waiting = segment_of(wait);
-    return fmt::format(
-        "in the way of {}{}, which waits for {}", printable(segment_label(loaded, waiting)),
-        wait.task == none ? std::string() : " in task " + task_title(loaded, wait.task), object);
-}
-
-std::string cause_of(const trace& loaded, const critical_path& path, const path_segment& segment,
-                     const blocking_text& blocking) {
-    const std::string victim = victim_of(loaded, path, segment);
-    const std::string cause = segment.kind == path_kind::blocked
-                                  ? blocking.of(segment.thread, segment.start_ns, segment.end_ns)
-                                  : queued_behind(loaded, path, segment);
-    return cause.empty() || victim.empty() ? cause + victim : cause + "; " + victim;
 }
 
 /// The time of a part by its causes: the name of the work, and its role.
@@ -92,14 +64,13 @@ void add_charges(const trace& loaded, const charged_work& charged, const critica
         add_to(to[{std::string(), cause_role::held}], segment.length_ns());
 }
 
-// Returns "cache.flush held a lock for 48.0 ms": the largest cause, if it has half of the part.
-std::string text_of_cause(const trace& loaded, const path_part& part) {
-    const auto largest =
-        std::ranges::max_element(part.causes, {}, [](const auto& each) { return each.second; });
-    if (largest == part.causes.end() || 2 * largest->second < part.total_ns) return {};
-    const std::string name = printable(largest->first.first);
-    const std::string time = format_span(largest->second);
-    switch (largest->first.second) {
+constexpr std::int64_t least_cause = 5;  // a fifth of a part
+
+// Returns "cache.flush held a lock or resource for 48.0 ms".
+std::string text_of_cause(const trace& loaded, const charge_sums::value_type& cause) {
+    const std::string name = printable(cause.first.first);
+    const std::string time = format_span(cause.second);
+    switch (cause.first.second) {
         case cause_role::held:
             // The path is in the holder's own work, so the row has its name.
             if (name.empty()) return "it held a lock or resource";
@@ -110,6 +81,20 @@ std::string text_of_cause(const trace& loaded, const path_part& part) {
             return fmt::format("unknown for {}, because facts are missing", time);
         default: return fmt::format("{} for {}", name, time);
     }
+}
+
+// Returns the causes that have at least a fifth of the part, the largest first.
+std::string text_of_causes(const trace& loaded, const path_part& part) {
+    std::vector<const charge_sums::value_type*> causes;
+    for (const auto& each : part.causes)
+        if (each.second >= part.total_ns / least_cause && each.second > 0)
+            causes.push_back(&each);
+    std::ranges::stable_sort(causes, std::ranges::greater(),
+                             [](const auto* each) { return each->second; });
+    std::string text;
+    for (const auto* each : causes)
+        text.append(text.empty() ? "" : "; ").append(text_of_cause(loaded, *each));
+    return text;
 }
 
 std::vector<path_part> parts_of(const trace& loaded, const critical_path& path) {
@@ -132,9 +117,7 @@ std::vector<path_part> parts_of(const trace& loaded, const critical_path& path) 
     return sorted;
 }
 
-}  // namespace
-
-listing list_path(const trace& loaded, const critical_path& path) {
+listing without_rows() {
     listing list;
     list.columns = {{"From", "start_ns", cell_kind::moment},
                     {"For", "ns", cell_kind::time},
@@ -145,16 +128,82 @@ listing list_path(const trace& loaded, const critical_path& path) {
                     {"Thread", "thread", cell_kind::text},
                     {"Place", "place", cell_kind::source},
                     {"Because of", "cause", cell_kind::sentence}};
-    const blocking_text blocking(loaded);
-    for (const path_segment& each : path.segments) {
-        list.rows.push_back(
-            {optional_ns(each.start_ns), optional_ns(each.length_ns()),
-             percent_of(each.length_ns(), path.wall_ns()), std::string(name_of(each.kind)),
-             segment_label(loaded, each), task_id(loaded, each.task),
-             text_cell(each.thread == none ? std::string() : thread_name(loaded, each.thread)),
-             text_cell(site_place(loaded, segment_site(loaded, each))),
-             text_cell(cause_of(loaded, path, each, blocking))});
+    return list;
+}
+
+void add_row(listing& to, const trace& loaded, const critical_path& path,
+             const path_segment& segment, std::string kind, std::string cause) {
+    to.rows.push_back(
+        {optional_ns(segment.start_ns), optional_ns(segment.length_ns()),
+         percent_of(segment.length_ns(), path.wall_ns()), std::move(kind),
+         segment_label(loaded, segment), task_id(loaded, segment.task),
+         text_cell(segment.thread == none ? std::string() : thread_name(loaded, segment.thread)),
+         text_cell(site_place(loaded, segment_site(loaded, segment))),
+         text_cell(std::move(cause))});
+}
+
+constexpr std::size_t state_count = static_cast<std::size_t>(path_kind::preempted) + 1;
+
+/// Consecutive segments of a task on one thread, in one scope.
+struct path_run {
+    path_segment whole{};
+    std::size_t count = 0;
+    std::array<std::int64_t, state_count> times{};
+
+    [[nodiscard]] bool takes(const path_segment& next) const {
+        return next.thread != none && next.thread == whole.thread && next.task == whole.task &&
+               next.event == whole.event && next.await == whole.await &&
+               next.through == whole.through;
     }
+    void add(const path_segment& next) {
+        if (count++ == 0) whole = next;
+        whole.end_ns = next.end_ns;
+        add_to(times[static_cast<std::size_t>(next.kind)], next.length_ns());
+    }
+};
+
+void add_row(listing& to, const trace& loaded, const critical_path& path, const path_run& run) {
+    std::string kinds, times;
+    for (std::size_t at = 0; at < state_count; ++at) {
+        if (run.times[at] == 0) continue;
+        const auto name = name_of(static_cast<path_kind>(at));
+        const char* const separator = kinds.empty() ? "" : ", ";
+        kinds += fmt::format("{}{}", separator, name);
+        times += fmt::format("{}{} {}", separator, format_span(run.times[at]), name);
+    }
+    if (run.times[static_cast<std::size_t>(run.whole.kind)] == run.whole.length_ns()) times.clear();
+    if (!times.empty()) times += fmt::format(", in {} segments", run.count);
+    if (kinds.empty()) kinds = name_of(run.whole.kind);
+    add_row(to, loaded, path, run.whole, std::move(kinds), std::move(times));
+}
+
+}  // namespace
+
+listing list_path(const trace& loaded, const critical_path& path) {
+    listing list = without_rows();
+    const path_causes causes(loaded);
+    for (const path_segment& each : path.segments)
+        add_row(list, loaded, path, each, std::string(name_of(each.kind)), causes.of(path, each));
+    return list;
+}
+
+listing listings::list_path_runs(const trace& loaded, const critical_path& path) {
+    listing list = without_rows();
+    const path_causes causes(loaded);
+    path_run run;
+    const auto end_run = [&] {
+        if (run.count != 0) add_row(list, loaded, path, run);
+        run = {};
+    };
+    for (const path_segment& each : path.segments) {
+        std::string cause = causes.of(path, each);
+        if (run.count != 0 && !(cause.empty() && run.takes(each))) end_run();
+        if (cause.empty() && each.thread != none && each.kind <= path_kind::preempted)
+            run.add(each);
+        else
+            add_row(list, loaded, path, each, std::string(name_of(each.kind)), std::move(cause));
+    }
+    end_run();
     return list;
 }
 
@@ -171,7 +220,7 @@ listing list_path_parts(const trace& loaded, const critical_path& path) {
         list.rows.push_back({optional_ns(part.total_ns), percent_of(part.total_ns, path.wall_ns()),
                              figure(part.count), std::string(name_of(part.kind)), part.label,
                              text_cell(site_place(loaded, part.site)),
-                             text_cell(text_of_cause(loaded, part))});
+                             text_cell(text_of_causes(loaded, part))});
     }
     return list;
 }

@@ -14,6 +14,7 @@
 #include "../../text/utf8.hpp"
 #include "../../words/path_words.hpp"
 #include "../../words/places.hpp"
+#include "../listing/list_path.hpp"
 #include "../listing/listing.hpp"
 #include "../listing/moments.hpp"
 #include "json_place.hpp"
@@ -122,7 +123,7 @@ void write_wait(json_writer& json, const trace& loaded, const path_wait& wait) {
 
 std::string path_text(const trace& loaded, const critical_path& path,
                       const listing_options& options) {
-    const listing all = list_path(loaded, path);
+    const listing all = list_path_runs(loaded, path);
     const moment_format moments(moments_of(all), options.unit);
     std::string text =
         fmt::format("critical path of {}, from {} on\n{} = {}\n", subject_of(loaded, path),
@@ -132,7 +133,7 @@ std::string path_text(const trace& loaded, const critical_path& path,
     const listing& segments = chosen ? *chosen : all;
     text.append("\n").append(to_text(segments, options));
     if (segments.rows.size() < all.rows.size())
-        text += fmt::format("{} of {} segments; --limit -1 shows all\n", segments.rows.size(),
+        text += fmt::format("{} of {} rows; --limit -1 shows all\n", segments.rows.size(),
                             all.rows.size());
     return text;
 }
