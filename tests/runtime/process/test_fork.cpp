@@ -2,6 +2,7 @@
 
 // A forked child never touches its parent's trace, during any work of its parent's threads.
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -9,12 +10,15 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include <coroscope/integration/nvtx.hpp>
 #include <coroscope/step_tracker.hpp>
 
+#include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +118,28 @@ TEST_SUITE("fork") {
         const analysis::trace trace = load(std::string(file.path()));
         CHECK(trace.health.finished);
         REQUIRE(trace.threads.size() == 1);
+        CHECK(steps_by_thread(trace)[0] == "0123401234");
+    }
+
+    TEST_CASE("a child without fork handlers that runs no scope leaves its parent's trace whole") {
+        const scratch_file file;
+        profile session{{.output = file.path()}};
+        steps(5);
+        const pid_t cloned = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+        REQUIRE(cloned >= 0);
+        if (cloned == 0) ::_exit(0);
+        CHECK(wait_for(cloned) == 0);
+        pid_t spawned = -1;  // by glibc with CLONE_VFORK
+        std::string program = "true";
+        const std::array<char*, 2> arguments{program.data(), nullptr};
+        REQUIRE(::posix_spawnp(&spawned, program.c_str(), nullptr, nullptr, arguments.data(),
+                               ::environ) == 0);
+        CHECK(wait_for(spawned) == 0);
+        steps(5);
+        session.stop();
+        const analysis::trace trace = load(std::string(file.path()));
+        CHECK(trace.health.finished);
+        CHECK(trace.health.warnings.empty());
         CHECK(steps_by_thread(trace)[0] == "0123401234");
     }
 
