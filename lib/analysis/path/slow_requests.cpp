@@ -120,8 +120,8 @@ request_burst burst_of(const requests& slow, const requests& median, std::int64_
         if (const auto count = static_cast<std::uint64_t>(last - first); count > found.requests)
             found = {count, 0, *first, *(last - 1) - *first};
     }
-    found.median = static_cast<std::uint64_t>(
-        std::ranges::count_if(median, [&](const request_info& each) {
+    found.median =
+        static_cast<std::uint64_t>(std::ranges::count_if(median, [&](const request_info& each) {
             return each.start_ns - found.start_ns <= window_ns &&
                    found.start_ns + found.ns - each.start_ns <= window_ns;
         }));

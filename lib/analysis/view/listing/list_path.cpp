@@ -87,8 +87,7 @@ std::string text_of_cause(const trace& loaded, const charge_sums::value_type& ca
 std::string text_of_causes(const trace& loaded, const path_part& part) {
     std::vector<const charge_sums::value_type*> causes;
     for (const auto& each : part.causes)
-        if (each.second >= part.total_ns / least_cause && each.second > 0)
-            causes.push_back(&each);
+        if (each.second >= part.total_ns / least_cause && each.second > 0) causes.push_back(&each);
     std::ranges::stable_sort(causes, std::ranges::greater(),
                              [](const auto* each) { return each->second; });
     std::string text;
