@@ -78,7 +78,8 @@ kind_options() {
 # Meson 1.0 does not pass new cpp_args on to the build; after `meson configure` the next build does.
 configure() {
     local folder=$1 kind=$2 option
-    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+    # Without "locale" ccache compiles again if the user's language differs.
+    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
     shift 2
     local -a options new=()
     mapfile -t options < <(kind_options "$kind" "$folder")
