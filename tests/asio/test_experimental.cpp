@@ -46,6 +46,39 @@ net::awaitable<void> receives(channel& numbers, int& sum) {
     for (int each = 1; each <= 3; ++each) sum += co_await numbers.async_receive(net::use_awaitable);
 }
 
+// A channel of one place as a lock: who sends holds it, until he receives.
+net::awaitable<void> holds(channel& lock) {
+    COROSCOPE_FUNCTION();
+    co_await lock.async_send({}, 1, net::use_awaitable);
+    co_await nap(2ms);
+    lock.try_receive([](auto...) {});
+    co_await nap(1ms);
+}
+
+net::awaitable<void> wants(channel& lock) {
+    COROSCOPE_FUNCTION();
+    co_await lock.async_send({}, 2, net::use_awaitable);
+    lock.try_receive([](auto...) {});
+}
+
+using local_socket = net::local::stream_protocol::socket;
+
+net::awaitable<void> reads(local_socket& from) {
+    COROSCOPE_FUNCTION();
+    char byte = 0;
+    co_await from.async_read_some(net::buffer(&byte, 1), net::use_awaitable);
+}
+
+// Runs other work of the loop within the task.
+net::awaitable<void> polls(net::io_context& io, local_socket& to) {
+    COROSCOPE_FUNCTION();
+    for (int turn = 0; turn < 3; ++turn) {
+        io.poll();
+        if (turn == 1) CHECK(net::write(to, net::buffer("x", 1)) == 1);
+    }
+    co_return;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -105,6 +138,41 @@ TEST_CASE("a channel's receiver waits for its sender") {
     for (const std::uint32_t each : receiver.awaits)
         named |= loaded.sites[loaded.awaits[each].site].label.ends_with("async_receive");
     CHECK(named);
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("the coroutine that makes room in a channel wakes the one that waits for it") {
+    const auto loaded = record([] {
+        net::io_context io;
+        channel lock(io, 1);
+        net::co_spawn(io, holds(lock), net::detached);
+        net::co_spawn(io, wants(lock), net::detached);
+        io.run();
+    });
+    const analysis::task_info& waiting = task_named(loaded, "wants");
+    const analysis::await_info& sent = loaded.awaits[waiting.awaits.front()];
+    REQUIRE(sent.resume_ns);
+    CHECK(*sent.resume_ns - sent.suspend_ns > 1'000'000);
+    REQUIRE(sent.waker != analysis::none);
+    CHECK(loaded.tasks[sent.waker].id == task_named(loaded, "holds").id);
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("a task that runs the loop is not the waker of what the loop completes") {
+    const auto loaded = record([] {
+        net::io_context io;
+        const auto strand = net::make_strand(io);
+        local_socket from(strand), to(io);
+        net::local::connect_pair(from, to);
+        net::co_spawn(strand, reads(from), net::detached);
+        net::co_spawn(io, polls(io, to), net::detached);
+        io.run();
+    });
+    const analysis::task_info& reader = task_named(loaded, "reads");
+    const analysis::await_info& read = loaded.awaits[reader.awaits.front()];
+    REQUIRE(read.resume_ns);
+    CHECK(read.wake_ns);
+    CHECK(read.waker == analysis::none);
     check_all_add_up(loaded);
 }
 

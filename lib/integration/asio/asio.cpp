@@ -37,6 +37,13 @@ bool passes_on(operation_state& created, const frame& inside) noexcept {
     return true;
 }
 
+// Returns the mark of the waker of a step that is ready from now on. An operation that had no wake
+// is completed by the code that calls its handler, as a channel's is by the other side. Any other
+// one may have come from a loop that a task runs.
+std::uint64_t completer(const frame& inside) noexcept {
+    return inside.wake == 0 ? this_thread.mark : mark_here(0);
+}
+
 // Creates a step of a coroutine's await. If the first step, created while the coroutine suspends,
 // is work for an executor, the coroutine is ready as soon as it has suspended. A later step that is
 // ready at once is ready from now on.
@@ -50,7 +57,8 @@ void create_step(operation_state& created, const frame& inside, std::uint32_t ki
         purpose::make(of.serial(), kind | (is_ready && suspends ? purpose_ready : 0U)) | on;
     if (later && !of.is(purpose_initiating) && passes_on(created, inside)) return;
     created.wake = later ? now() : 0;
-    created.waker = later ? mark_here(of.is(purpose_initiating) ? of.task : 0) : 0;
+    created.waker = 0;
+    if (later) created.waker = of.is(purpose_initiating) ? mark_here(of.task) : completer(inside);
 }
 
 bool has_attributes(const purpose& of) noexcept {
@@ -162,7 +170,7 @@ std::uint32_t awaited_number(const char* type, operation_kind kind, const void* 
 // registers.
 
 // A later step of an await without attributes. If it is work, it is ready: `waker` is the task that
-// makes it ready.
+// makes it ready; 0: the completer.
 [[gnu::always_inline]] inline void create_plain_step(operation_state& created, const frame& inside,
                                                      operation_kind kind, std::uint64_t waker,
                                                      executor_bits on) noexcept {
@@ -174,7 +182,7 @@ std::uint32_t awaited_number(const char* type, operation_kind kind, const void* 
     if (kind != operation_kind::work || (waker == 0 && passes_on(created, inside))) return;
     const std::int32_t gate = load_gate_once();
     if (gate == 0) return;
-    created.waker = mark_here(waker);
+    created.waker = waker != 0 ? mark_here(waker) : completer(inside);
     if (!counts_time(gate)) [[unlikely]]
         return note_careful_wake(created);
     created.wake = detail::counter_ticks();

@@ -146,7 +146,7 @@ constexpr std::size_t state_count = static_cast<std::size_t>(path_kind::preempte
 /// Consecutive segments of a task on one thread, in one scope.
 struct path_run {
     path_segment whole{};
-    std::size_t count = 0;
+    bool any = false;
     std::array<std::int64_t, state_count> times{};
 
     [[nodiscard]] bool takes(const path_segment& next) const {
@@ -155,7 +155,8 @@ struct path_run {
                next.through == whole.through;
     }
     void add(const path_segment& next) {
-        if (count++ == 0) whole = next;
+        if (!any) whole = next;
+        any = true;
         whole.end_ns = next.end_ns;
         add_to(times[static_cast<std::size_t>(next.kind)], next.length_ns());
     }
@@ -171,7 +172,6 @@ void add_row(listing& to, const trace& loaded, const critical_path& path, const 
         times += fmt::format("{}{} {}", separator, format_span(run.times[at]), name);
     }
     if (run.times[static_cast<std::size_t>(run.whole.kind)] == run.whole.length_ns()) times.clear();
-    if (!times.empty()) times += fmt::format(", in {} segments", run.count);
     if (kinds.empty()) kinds = name_of(run.whole.kind);
     add_row(to, loaded, path, run.whole, std::move(kinds), std::move(times));
 }
@@ -191,12 +191,12 @@ listing listings::list_path_runs(const trace& loaded, const critical_path& path)
     const path_causes causes(loaded);
     path_run run;
     const auto end_run = [&] {
-        if (run.count != 0) add_row(list, loaded, path, run);
+        if (run.any) add_row(list, loaded, path, run);
         run = {};
     };
     for (const path_segment& each : path.segments) {
         std::string cause = causes.of(path, each);
-        if (run.count != 0 && !(cause.empty() && run.takes(each))) end_run();
+        if (run.any && !(cause.empty() && run.takes(each))) end_run();
         if (cause.empty() && each.thread != none && each.kind <= path_kind::preempted)
             run.add(each);
         else
