@@ -81,10 +81,34 @@ private:
     std::int64_t sum_ns_ = 0;
 };
 
-work_sums::const_iterator largest_of(const work_sums& work, bool of_program) {
+std::int64_t time_of(const work_sums& work, const named_site& name) {
+    std::int64_t sum_ns = 0;
+    for (const auto& [key, sum] : work)
+        if (key.first == name && analysis::is_work(key.second)) add_to(sum_ns, sum.time_ns);
+    return sum_ns;
+}
+
+// Returns the largest role of the work that has the most time in all roles: it may have run on one
+// thread while it held a lock for which work on another one waited.
+work_sums::const_iterator largest_work(const work_sums& work) {
+    std::map<named_site, std::int64_t> sums;
+    for (const auto& [key, sum] : work)
+        if (analysis::is_work(key.second)) add_to(sums[key.first], sum.time_ns);
+    const auto size_of = [&](work_sums::const_iterator each) {
+        return std::pair(sums[each->first.first], each->second.time_ns);
+    };
     auto largest = work.end();
     for (auto each = work.begin(); each != work.end(); ++each)
-        if (analysis::is_work(each->first.second) == of_program &&
+        if (analysis::is_work(each->first.second) &&
+            (largest == work.end() || size_of(each) > size_of(largest)))
+            largest = each;
+    return largest;
+}
+
+work_sums::const_iterator largest_without_work(const work_sums& work) {
+    auto largest = work.end();
+    for (auto each = work.begin(); each != work.end(); ++each)
+        if (!analysis::is_work(each->first.second) &&
             (largest == work.end() || each->second.time_ns > largest->second.time_ns))
             largest = each;
     return largest;
@@ -99,11 +123,11 @@ work_sums::const_iterator cause_of(const work_sums& work) {
         add_to(all_ns, sum.time_ns);
         if (analysis::is_work(key.second)) add_to(program_ns, sum.time_ns);
     }
-    const auto largest = largest_of(work, true);
+    const auto largest = largest_work(work);
     const bool is_enough =
-        largest != work.end() &&
-        (program_ns >= all_ns - program_ns || largest->second.time_ns >= all_ns / least_work);
-    return is_enough ? largest : largest_of(work, false);
+        largest != work.end() && (program_ns >= all_ns - program_ns ||
+                                  time_of(work, largest->first.first) >= all_ns / least_work);
+    return is_enough ? largest : largest_without_work(work);
 }
 
 class part_collection {

@@ -192,8 +192,7 @@ TEST_SUITE("critical path") {
         CHECK(analysis::list_path(from, path).rows.size() == 8);
         const std::string text = analysis::path_text(from, path, {});
         CHECK(text.find("on-CPU, blocked, preempted  inner") != std::string::npos);
-        CHECK(text.find("65 ns on-CPU, 30 ns blocked, 5 ns preempted") !=
-              std::string::npos);
+        CHECK(text.find("65 ns on-CPU, 30 ns blocked, 5 ns preempted") != std::string::npos);
         const std::size_t rows = text.find("Thread");
         CHECK(text.find("inner", text.find("inner", rows) + 5) == std::string::npos);
     }

@@ -243,6 +243,31 @@ TEST_SUITE("slow groups") {
         CHECK(first.cause->role == cause_role::held);
     }
 
+    TEST_CASE("the time in which work ran and the time in which it held a lock count together") {
+        analysis::trace from = queued_behind_flush();
+        const std::uint32_t flush = scope_named(from, "flush");
+        const std::uint32_t holder = scope_named(from, "holds");
+        analysis::event other_flush = from.events[flush];
+        other_flush.thread = from.events[holder].thread;
+        from.events.push_back(other_flush);
+        const auto other = static_cast<std::uint32_t>(from.events.size() - 1);
+        analysis::lock_wait wait;
+        wait.start_ns = from.events[flush].start_ns + ms;
+        wait.end_ns = wait.start_ns + 2 * ms;
+        wait.waiter = {from.events[flush].thread, from.events[flush].task, flush};
+        wait.holder_os_id = 1002;
+        wait.holder = {from.events[holder].thread, analysis::none, holder};
+        analysis::lock_wait next = wait;
+        next.start_ns = wait.end_ns;
+        next.end_ns = next.start_ns + 14 * ms / 10;
+        next.holder.scope = other;
+        from.lock_waits = {wait, next};
+        const analysis::request_difference first = first_difference(from);
+        REQUIRE(first.cause);
+        CHECK(first.cause->label == "flush");
+        CHECK(first.cause->role == cause_role::ran);
+    }
+
     TEST_CASE("if the holder is unknown, no work is the cause") {
         analysis::trace from = queued_behind_flush();
         const std::uint32_t flush = scope_named(from, "flush");
