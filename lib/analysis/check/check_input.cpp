@@ -164,6 +164,18 @@ std::uint32_t check_input::kind_of(std::uint32_t task) {
     return kinds_.try_emplace(key, static_cast<std::uint32_t>(kinds_.size())).first->second;
 }
 
+bool check_input::may_lack_first_scope(std::uint32_t task) const noexcept {
+    return loaded_.health.open_scopes_unknown && !loaded_.tasks[task].end_ns;
+}
+
+bool check_input::may_be_of_one_kind(std::uint32_t task, std::uint32_t other) {
+    if (kind_of(task) == kind_of(other)) return true;
+    const std::size_t tasks = loaded_.tasks.size();
+    return task < tasks && other < tasks &&
+           loaded_.tasks[task].spawn_site == loaded_.tasks[other].spawn_site &&
+           (may_lack_first_scope(task) || may_lack_first_scope(other));
+}
+
 finding_place check_input::type_of(const checked_request& request) const {
     return {request_name(loaded_, request.info), request.info.site};
 }

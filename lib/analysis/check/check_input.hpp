@@ -71,6 +71,9 @@ public:
 
     /// A number for the kind of work of a task: its first scope; without scopes, its spawn site.
     [[nodiscard]] std::uint32_t kind_of(std::uint32_t task);
+    /// Whether two tasks do, or may do, work of one kind: the first scope of a task that had not
+    /// ended may be missing.
+    [[nodiscard]] bool may_be_of_one_kind(std::uint32_t task, std::uint32_t other);
 
     /// "GET /item".
     [[nodiscard]] finding_place type_of(const checked_request& request) const;
@@ -85,6 +88,7 @@ public:
     [[nodiscard]] place_numbers& places() noexcept { return places_; }
 
 private:
+    [[nodiscard]] bool may_lack_first_scope(std::uint32_t task) const noexcept;
     void choose_requests();
     void follow_paths();
     void sort_requests();

@@ -84,7 +84,8 @@ private:
         group.victims.add(input_, delay.request, delay.time_ns);
         group.causes.add(place, delay.time_ns);
         group.tasks.insert(delay.blocker);
-        if (kind == input_.kind_of(delay.victim)) add_to(group.same_ns, delay.time_ns);
+        if (input_.may_be_of_one_kind(delay.blocker, delay.victim))
+            add_to(group.same_ns, delay.time_ns);
         add_wait(group, delay);
         finding_evidence moment{.text = "kept the thread",
                                 .place = place,
