@@ -24,8 +24,8 @@ public:
     trace_builder built;
 
     checked_service()
-        : type_(built.site("GET /item", "server.cpp", 3, trace::site_kind::request)),
-          coroutine_(built.site("serve", "server.cpp", 2, trace::site_kind::coroutine)) {}
+        : type(built.site("GET /item", "server.cpp", 3, trace::site_kind::request)),
+          coroutine(built.site("serve", "server.cpp", 2, trace::site_kind::coroutine)) {}
 
     std::uint32_t await_named(std::string_view label) {
         return built.site(label, "store.cpp", 7, trace::site_kind::await);
@@ -38,7 +38,7 @@ public:
     }
 
     std::uint64_t begin_at(std::int64_t at) {
-        built.on(1).spawn(at, ++task_, coroutine_, trace::spawn_started);
+        built.on(1).spawn(at, ++task_, coroutine, trace::spawn_started);
         return task_;
     }
 
@@ -74,7 +74,7 @@ public:
     }
 
     void end_at(std::uint64_t task, std::int64_t start, std::int64_t end) {
-        built.on(1).long_scope(type_, start, end, trace::scope_in_frame | trace::scope_exact, task);
+        built.on(1).long_scope(type, start, end, trace::scope_in_frame | trace::scope_exact, task);
         built.on(1).finish(end, task);
     }
 
@@ -86,8 +86,8 @@ public:
         return made;
     }
 
-    std::uint32_t type_;
-    std::uint32_t coroutine_;
+    std::uint32_t type;
+    std::uint32_t coroutine;
 
 private:
     std::uint64_t task_ = 0;

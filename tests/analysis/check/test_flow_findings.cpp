@@ -77,7 +77,7 @@ analysis::trace one_left(bool others_come_later) {
     };
     if (!others_come_later) add_others();
     service.built.on(3)
-        .spawn(service.now, 1000, service.coroutine_, trace::spawn_started)
+        .spawn(service.now, 1000, service.coroutine, trace::spawn_started)
         .suspend(service.now + us, 1000, reply);
     service.now += ms;
     if (others_come_later) add_others();
@@ -119,7 +119,7 @@ TEST_CASE("no wake is lost in a trace that lost records, or of one thread only")
 TEST_CASE("a coroutine with a large frame is named") {
     checked_service service;
     const auto query = service.await_named("query");
-    service.built.frame_of(service.coroutine_, 64 * 1024);
+    service.built.frame_of(service.coroutine, 64 * 1024);
     for (int request = 0; request < 3; ++request) {
         service.begin();
         service.wait(query, ms);

@@ -65,7 +65,7 @@ analysis::findings behind_others(const other_jobs& other) {
     test::trace_builder& built = service.built;
     const auto work = built.site("export", "report.cpp", 9);
     const auto report = built.site("report", "report.cpp", 8, trace::site_kind::coroutine);
-    const auto job = other.are_open_requests ? service.coroutine_ : report;
+    const auto job = other.are_open_requests ? service.coroutine : report;
     built.executor(1, other.kind, "workers");
     std::uint64_t last = 1000;
     for (int request = 0; request < 10; ++request) {
