@@ -158,6 +158,16 @@ awaitable<void> send_requests(int requests, back_end& database, const row_cache&
     }
 }
 
+void record_requests(const char* trace, int number) {
+    const row_cache cache;
+    back_end database;
+    const coroscope::profile session({.output = trace, .all_threads = true});
+    asio::io_context io;
+    asio::co_spawn(io, send_requests(number, database, cache), asio::detached);
+    std::jthread other([&io] { io.run(); });
+    io.run();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -168,12 +178,6 @@ int main(int argc, char** argv) {
         if (sign == text.npos) return 2;
         planted.emplace(text.substr(0, sign), std::atoi(argv[at] + sign + 1));
     }
-    const row_cache cache;
-    back_end database;
-    const coroscope::profile session({.output = argv[1], .all_threads = true});
-    asio::io_context io;
-    asio::co_spawn(io, send_requests(std::atoi(argv[2]), database, cache), asio::detached);
-    std::jthread other([&io] { io.run(); });
-    io.run();
+    record_requests(argv[1], std::atoi(argv[2]));
     return 0;
 }

@@ -20,13 +20,13 @@
 // The build may track both libraries although only one is installed.
 #if defined(ASIO_CUSTOM_HANDLER_TRACKING) && __has_include(<asio/version.hpp>)
 #include <asio/version.hpp>
-#include <system_error>
 #endif
 
 #include <cerrno>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <system_error>
 #include <type_traits>
 
 #include <coroscope/await.hpp>
