@@ -195,7 +195,7 @@ public:
                                                        : queue_fault::none;
         const bool is_event_loop = group.threads <= 1 || is_context(group);
         if (is_same && !is_long(group)) {
-            if (is_context(group) && is_blocked(group) && typical_run_ns(group) >= long_run_ns)
+            if (is_context(group) && group.is_blocked() && typical_run_ns(group) >= long_run_ns)
                 return queue_fault::blocking_call;
             return is_crowded(group) ? queue_fault::executor_too_small : queue_fault::none;
         }
@@ -204,7 +204,7 @@ public:
         if (is_long(group)) {
             if (group.period_ns != 0) return queue_fault::periodic_pauses;
             if (!is_event_loop) return queue_fault::head_of_line;
-            return is_blocked(group) ? queue_fault::blocking_call : queue_fault::long_computation;
+            return group.is_blocked() ? queue_fault::blocking_call : queue_fault::long_computation;
         }
         return is_crowded(group) ? queue_fault::executor_too_small : queue_fault::none;
     }
@@ -226,10 +226,6 @@ private:
         const executor_kind kind = kind_of(group);
         return kind == executor_kind::context || kind == executor_kind::io_context ||
                kind == executor_kind::fibers;
-    }
-
-    static bool is_blocked(const queue_group& group) {
-        return group.states.blocked_ns > group.states.on_cpu_ns;
     }
 
     // The mean length of the runs, each weighted by the time behind it.

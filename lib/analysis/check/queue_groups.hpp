@@ -46,6 +46,9 @@ struct queue_group {
     std::int64_t period_ns = 0;          ///< of a task with regular runs; 0: none
     std::uint64_t periods = 0;           ///< the number of these runs
     std::uint32_t threads = 0;           ///< of the executor
+
+    /// Whether the runs were blocked for longer than they had a processor.
+    [[nodiscard]] bool is_blocked() const { return states.blocked_ns > states.on_cpu_ns; }
 };
 
 /// Returns the groups with their faults, the largest time first. Groups that are not worth a

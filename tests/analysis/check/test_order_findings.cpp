@@ -60,7 +60,7 @@ struct other_jobs {
 
 /// Ten requests become ready for an executor after other jobs, which run before it in the scope
 /// `export`.
-analysis::findings behind_others(const other_jobs& other) {
+analysis::trace service_behind(const other_jobs& other) {
     checked_service service;
     test::trace_builder& built = service.built;
     const auto work = built.site("export", "report.cpp", 9);
@@ -95,7 +95,20 @@ analysis::findings behind_others(const other_jobs& other) {
     }
     analysis::trace made = service.trace();
     made.health.open_scopes_unknown = other.open_scopes_unknown;
-    return analysis::check(made);
+    return made;
+}
+
+analysis::findings behind_others(const other_jobs& other) {
+    return analysis::check(service_behind(other));
+}
+
+/// The session recorded each switch of the thread of the executor, which was always in that state.
+void keep_states(analysis::trace& from, analysis::thread_state always) {
+    from.states.source = trace::thread_state_source::switches;
+    from.states.histories.resize(from.threads.size());
+    analysis::state_point end{.time_ns = from.duration_ns};
+    (always == analysis::thread_state::blocked ? end.blocked_ns : end.on_cpu_ns) = end.time_ns;
+    from.states.histories[0].points = {{.state = always}, end};
 }
 
 /// Five times a job keeps the only thread of executor 1 for 20 ms in the scope `export`. Eight
@@ -249,6 +262,19 @@ TEST_SUITE("findings about the order of jobs") {
         CHECK(only.cause.label == "export");
         CHECK(only.cost_ns > 10 * 5 * ms);
         CHECK(only.cost_ns <= 10 * 8 * 700 * us);
+    }
+
+    TEST_CASE("blocked jobs are no backlog where the holder of their lock may be lost") {
+        using analysis::thread_state;
+        for (const thread_state always : {thread_state::on_cpu, thread_state::blocked}) {
+            analysis::trace from = service_behind({.on_each = 8, .job_ns = 700 * us});
+            keep_states(from, always);
+            CHECK(finding_of(analysis::check(from), "priority-inversion") != nullptr);
+            from.health.overwritten = 1;
+            const analysis::findings found = analysis::check(from);
+            CHECK((finding_of(found, "priority-inversion") == nullptr) ==
+                  (always == thread_state::blocked));
+        }
     }
 
     TEST_CASE("requests whose scopes were open at the end are no jobs of another kind") {
