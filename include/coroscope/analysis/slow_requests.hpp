@@ -34,6 +34,7 @@ enum class cause_role : std::uint8_t {
     held,       ///< it held a lock or a resource for which the part, or the work ahead, waited
     waited,     ///< the part is a wait of this scope or task, which is not the request itself
     woke,       ///< it is a scope outside tasks, which began within the request and ended the wait
+    device,     ///< it is the longest kernel of the device work for which a suspended part waited
     idle,       ///< no work: no task and no scope ran on the threads of a queued part
     preempted,  ///< no work: the threads of a queued part had no processor
     unknown     ///< no work: facts are missing about the work on the part's threads
@@ -44,12 +45,12 @@ enum class cause_role : std::uint8_t {
     return role != cause_role::idle && role != cause_role::preempted && role != cause_role::unknown;
 }
 
-/// "ran", "held", "waited", "woke", "idle", "preempted", "unknown".
+/// "ran", "held", "waited", "woke", "device", "idle", "preempted", "unknown".
 [[nodiscard]] COROSCOPE_API std::string_view name_of(cause_role role) noexcept;
 
 /// The work to which the largest part of a slow group's time in one part is charged.
 struct difference_cause {
-    std::string label;            ///< its scope, else its task; empty: no work
+    std::string label;            ///< its scope, else its task; a kernel; empty: no work
     std::uint32_t site = none;    ///< of that scope or task: index into trace::sites
     std::uint32_t thread = none;  ///< index into trace::threads; none: several threads
     cause_role role = cause_role::ran;

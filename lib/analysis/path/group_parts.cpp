@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include <coroscope/analysis/device_statistics.hpp>
+
 #include "../model/missing_facts.hpp"
 #include "../words/path_words.hpp"
 #include "../words/places.hpp"
@@ -133,7 +135,7 @@ work_sums::const_iterator cause_of(const work_sums& work) {
 class part_collection {
 public:
     part_collection(const trace& loaded, const std::vector<critical_path>& paths)
-        : loaded_(loaded), charged_(loaded), waking_(loaded, paths) {}
+        : loaded_(loaded), charged_(loaded), waking_(loaded, paths), devices_(loaded) {}
 
     void add(const critical_path& path, bool is_slow) {
         for (const path_segment& each : path.segments) {
@@ -188,10 +190,25 @@ private:
             add({.thread = segment.thread, .role = cause_role::unknown, .time_ns = left_ns});
         if (segment.kind != path_kind::suspended && segment.kind != path_kind::waiting) return;
         charged_.for_each_holder(segment, add);
+        left_ns -= add_device(sums.work, segment, left_ns);
         if (const charge waking = waking_.of(segment, path.start_ns); waking.scope != none)
             add(waking);
         if (segment.kind == path_kind::suspended && !scope.first.empty() && left_ns > 0)
             add_work(sums.work, {scope, cause_role::waited}, none, left_ns);
+    }
+
+    // Adds the device work for which the task waited, and returns its time.
+    std::int64_t add_device(work_sums& work, const path_segment& segment,
+                            std::int64_t most_ns) const {
+        if (segment.await == none) return 0;
+        const std::int64_t time_ns = std::min(most_ns, devices_.of(segment.await).covered_ns);
+        if (time_ns <= 0) return 0;
+        const std::uint32_t longest = awaited_work(loaded_, segment.await).longest;
+        std::string kernel;
+        if (longest < loaded_.device_activities.size())
+            kernel = loaded_.strings[loaded_.device_activities[longest].name];
+        add_work(work, {{std::move(kernel), none}, cause_role::device}, none, time_ns);
+        return time_ns;
     }
 
     void add_charge(work_sums& work, const charge& of, std::int64_t time_ns) const {
@@ -226,6 +243,7 @@ private:
     const trace& loaded_;
     charged_work charged_;
     waking_work waking_;
+    device_coverage devices_;
     std::map<part_key, part_sums> parts_;
 };
 

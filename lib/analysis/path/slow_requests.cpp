@@ -219,6 +219,7 @@ std::string_view name_of(cause_role role) noexcept {
         case cause_role::held: return "held";
         case cause_role::waited: return "waited";
         case cause_role::woke: return "woke";
+        case cause_role::device: return "device";
         case cause_role::idle: return "idle";
         case cause_role::preempted: return "preempted";
         case cause_role::unknown: break;

@@ -84,6 +84,8 @@ std::string cause_title(const trace& loaded, const request_difference& of) {
             return "a lock held by " +
                    (cause.label.empty() ? "unrecorded work" : printable(cause.label)) + thread;
         case cause_role::waited: return {};
+        case cause_role::device:
+            return (cause.label.empty() ? "copies" : printable(cause.label)) + " on a device";
         case cause_role::idle: break;
         case cause_role::preempted:
             return "no processor for " + (thread.empty() ? "the threads" : thread.substr(4));

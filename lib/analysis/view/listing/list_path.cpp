@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <coroscope/analysis/device_statistics.hpp>
 #include <coroscope/analysis/slow_requests.hpp>
 #include <coroscope/analysis/units.hpp>
 #include <fmt/format.h>
@@ -19,6 +21,7 @@
 #include "../../text/utf8.hpp"
 #include "../../words/path_words.hpp"
 #include "../../words/places.hpp"
+#include "device_text.hpp"
 #include "figure.hpp"
 #include "path_causes.hpp"
 
@@ -40,6 +43,7 @@ struct path_part {
     std::int64_t total_ns = 0;
     std::uint64_t count = 0;
     charge_sums causes;
+    std::set<std::uint32_t> device_waits;  // positions in trace::device_waits
 };
 
 std::string name_of_charged(const trace& loaded, const charge& work) {
@@ -93,7 +97,10 @@ std::string text_of_causes(const trace& loaded, const path_part& part) {
     std::string text;
     for (const auto* each : causes)
         text.append(text.empty() ? "" : "; ").append(text_of_cause(loaded, *each));
-    return text;
+    if (part.device_waits.empty()) return text;
+    const std::vector<std::uint32_t> waits(part.device_waits.begin(), part.device_waits.end());
+    return text.append(text.empty() ? "" : "; ")
+        .append(wait_text(loaded, awaited_work(loaded, waits), {}));
 }
 
 std::vector<path_part> parts_of(const trace& loaded, const critical_path& path) {
@@ -109,6 +116,10 @@ std::vector<path_part> parts_of(const trace& loaded, const critical_path& path) 
         part.total_ns += each.length_ns();
         ++part.count;
         add_charges(loaded, charged, path, each, part.causes);
+        if (each.await != none &&
+            (each.kind == path_kind::suspended || each.kind == path_kind::waiting))
+            for (const std::uint32_t wait : find_device_waits(loaded, each.await))
+                part.device_waits.insert(wait);
     }
     std::vector<path_part> sorted;
     for (auto& [key, part] : parts) sorted.push_back(std::move(part));

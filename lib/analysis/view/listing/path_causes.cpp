@@ -13,6 +13,7 @@
 #include "../../text/utf8.hpp"
 #include "../../words/path_words.hpp"
 #include "../../words/places.hpp"
+#include "device_text.hpp"
 #include "lock_text.hpp"
 
 namespace coroscope::analysis::inline listings {
@@ -79,15 +80,14 @@ std::string thread_text(const trace& loaded, std::uint32_t thread, std::string_v
 }  // namespace
 
 path_causes::path_causes(const trace& loaded)
-    : loaded_(loaded), charged_(loaded), blocking_(loaded) {}
+    : loaded_(loaded), charged_(loaded), blocking_(loaded), devices_(loaded) {}
 
 std::string path_causes::queued_behind(const critical_path& path,
                                        const path_segment& segment) const {
     std::vector<named_charge> charges;
-    if (segment.kind == path_kind::queued)
-        for (const std::uint32_t at : segment.blame)
-            charged_.for_each(segment, path.blame[at],
-                              [&](const charge& each) { add(charges, loaded_, each); });
+    for (const std::uint32_t at : segment.blame)
+        charged_.for_each(segment, path.blame[at],
+                          [&](const charge& each) { add(charges, loaded_, each); });
     if (charges.empty()) return {};
     std::ranges::stable_sort(charges, std::ranges::greater(), &named_charge::time_ns);
     const std::uint32_t thread = charges.front().thread;
@@ -110,11 +110,23 @@ std::string path_causes::queued_behind(const critical_path& path,
     return is_one_thread ? text + thread_text(loaded_, thread, ", on thread ") : text;
 }
 
+std::string path_causes::reason_of(const critical_path& path, const path_segment& segment) const {
+    switch (segment.kind) {
+        case path_kind::queued: return queued_behind(path, segment);
+        case path_kind::blocked:
+            return blocking_.of(segment.thread, segment.start_ns, segment.end_ns);
+        case path_kind::suspended:
+        case path_kind::waiting:
+            if (segment.await == none) return {};
+            return wait_text(loaded_, awaited_work(loaded_, segment.await),
+                             devices_.of(segment.await).queued_ns);
+        default: return {};
+    }
+}
+
 std::string path_causes::of(const critical_path& path, const path_segment& segment) const {
     const std::string victim = victim_of(loaded_, path, segment);
-    const std::string cause = segment.kind == path_kind::blocked
-                                  ? blocking_.of(segment.thread, segment.start_ns, segment.end_ns)
-                                  : queued_behind(path, segment);
+    const std::string cause = reason_of(path, segment);
     return cause.empty() || victim.empty() ? cause + victim : cause + "; " + victim;
 }
 

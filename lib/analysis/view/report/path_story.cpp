@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include <coroscope/analysis/device_statistics.hpp>
 #include <fmt/format.h>
 
 #include "../../text/json_writer.hpp"
 #include "../../text/utf8.hpp"
 #include "../../words/path_words.hpp"
 #include "../../words/places.hpp"
+#include "../listing/device_text.hpp"
 #include "../listing/list_path.hpp"
 #include "../listing/listing.hpp"
 #include "../listing/moments.hpp"
@@ -87,8 +89,31 @@ void write_through(json_writer& json, std::uint32_t through) {
         json.integer(through);
 }
 
+// Writes the device work for which a segment waited; nothing if it waited for none.
+void write_device(json_writer& json, const trace& loaded, const device_coverage& devices,
+                  const path_segment& segment) {
+    if (segment.kind != path_kind::suspended && segment.kind != path_kind::waiting) return;
+    if (segment.await == none) return;
+    const std::string waited_for = wait_text(loaded, awaited_work(loaded, segment.await), {});
+    if (waited_for.empty()) return;
+    const device_share share = devices.of(segment.await);
+    json.key("device").begin_object(json_writer::layout::compact);
+    json.member("waited_for", waited_for);
+    json.key("device_ns");
+    if (share.waits == 0)
+        json.null();
+    else
+        json.integer(share.covered_ns);
+    json.key("device_queued_ns");
+    if (share.queued_ns)
+        json.integer(*share.queued_ns);
+    else
+        json.null();
+    json.end();
+}
+
 void write_segment(json_writer& json, const trace& loaded, const critical_path& path,
-                   const path_segment& segment) {
+                   const device_coverage& devices, const path_segment& segment) {
     json.begin_object(json_writer::layout::compact);
     json.member("kind", name_of(segment.kind));
     json.member("label", segment_label(loaded, segment));
@@ -98,6 +123,7 @@ void write_segment(json_writer& json, const trace& loaded, const critical_path& 
     json.member("start_ns", segment.start_ns).member("ns", segment.length_ns());
     write_blame(json, loaded, path, segment);
     write_through(json, segment.through);
+    write_device(json, loaded, devices, segment);
     json.end();
 }
 
@@ -149,7 +175,8 @@ std::string path_json(const trace& loaded, const critical_path& path) {
     write_task(json, loaded, path.task);
     json.member("start_ns", path.start_ns).member("wall_ns", path.wall_ns());
     json.key("segments").begin_array();
-    for (const path_segment& each : path.segments) write_segment(json, loaded, path, each);
+    const device_coverage devices(loaded);
+    for (const path_segment& each : path.segments) write_segment(json, loaded, path, devices, each);
     json.end();
     json.key("waits").begin_array();
     for (const path_wait& each : path.waits) write_wait(json, loaded, each);
