@@ -179,8 +179,8 @@ first_runs::first_runs(task_records& records, const trace& loaded)
         found.frames = stack_builder(opening.task, left).build(moves_);
         const bool is_found =
             !found.frames.empty() && found.frames.front().kind == first_kind::found;
-        records.ops.change(stream.first_op, [&](task_op& begin) {
-            begin.task = is_found ? found.frames.front().task : none;
+        records.ops.change(stream.first_op, [&](task_op& op) {
+            op.task = is_found ? found.frames.front().task : none;
         });
     }
 }
