@@ -31,9 +31,9 @@ struct device_group {
     evidence_list evidence;
 
     // Adds the work of a task at a moment. Returns the id of its request; 0: it worked for none.
-    std::uint64_t add_victim(const check_input& input, std::uint32_t task, std::int64_t time_ns,
+    std::uint64_t add_victim(const check_input& input, std::uint32_t task, std::int64_t moment_ns,
                              std::int64_t delay_ns) {
-        const std::uint32_t request = input.request_at(task, time_ns);
+        const std::uint32_t request = input.request_at(task, moment_ns);
         if (request == none) return 0;
         victims.add(input, request, delay_ns);
         return input.requests()[request].info.id;
