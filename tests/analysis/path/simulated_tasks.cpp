@@ -195,15 +195,15 @@ void simulated_tasks::hold(analysis::lock_wait& wait, std::int64_t until_ns, int
 void simulated_tasks::hold_on_thread(analysis::lock_wait& wait, std::int64_t until_ns) {
     const std::uint32_t thread = threads_++;
     const std::int64_t end_ns = between(wait.start_ns, until_ns);
-    const std::int64_t begin_ns = between(wait.start_ns, end_ns);
+    const std::int64_t run_ns = between(wait.start_ns, end_ns);
     (wait.released_ns ? wait.releaser : wait.holder) = {thread, analysis::none, analysis::none};
-    if (begin_ns == end_ns)
+    if (run_ns == end_ns)
         return expect(path_kind::running, wait.start_ns, until_ns, analysis::none);
     const std::uint32_t task = new_task();
-    tasks_[task].slices.push_back({begin_ns, end_ns, task, thread});
+    tasks_[task].slices.push_back({run_ns, end_ns, task, thread});
     expect(path_kind::running, end_ns, until_ns, analysis::none);
-    expect(path_kind::running, begin_ns, end_ns, task);
-    expect(path_kind::running, wait.start_ns, begin_ns, analysis::none);
+    expect(path_kind::running, run_ns, end_ns, task);
+    expect(path_kind::running, wait.start_ns, run_ns, analysis::none);
 }
 
 // The holder waits for another lock, which the waiting task holds.
