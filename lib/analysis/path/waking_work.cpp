@@ -20,7 +20,7 @@ std::uint32_t thread_of_producer(const resource_wait& wait) {
 
 }  // namespace
 
-waking_work::waking_work(const trace& loaded, const std::vector<critical_path>& paths)
+waking_work::waking_work(const trace& loaded, std::span<const critical_path> paths)
     : loaded_(loaded),
       results_(loaded.resource_waits, loaded.resource_waits.empty() ? 0 : loaded.threads.size(),
                [&](const resource_wait& each) {

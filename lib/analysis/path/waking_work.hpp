@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include <coroscope/analysis/critical_path.hpp>
 #include <coroscope/analysis/model.hpp>
@@ -20,7 +20,7 @@ namespace coroscope::analysis::inline paths {
 class waking_work {
 public:
     /// Finds the work for the segments of these paths. `loaded` must outlive it.
-    waking_work(const trace& loaded, const std::vector<critical_path>& paths);
+    waking_work(const trace& loaded, std::span<const critical_path> paths);
 
     /// If a thread outside tasks woke the task of a suspended segment at its end, returns the
     /// innermost scope that was open there at the wake, else a charge without a scope. A scope that

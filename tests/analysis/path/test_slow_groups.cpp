@@ -369,6 +369,14 @@ TEST_SUITE("slow groups") {
         CHECK(first.cause->role == cause_role::woke);
     }
 
+    TEST_CASE("the path of such a request names the scope at its wait") {
+        const analysis::trace from = woken_late(ms, false);
+        const auto path = analysis::critical_path_of_task(from, *analysis::find_task(from, 20));
+        const std::string text = analysis::path_text(from, path);
+        CHECK(text.find("estimate for 4.0 ms") != std::string::npos);
+        CHECK(text.find(", which ended the wait") != std::string::npos);
+    }
+
     TEST_CASE("it is the cause, too, if it began before the request suspended") {
         const auto found = compared(woken_late(5, false));
         REQUIRE(found.differences.front().cause);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -18,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "../../path/charged_work.hpp"
+#include "../../path/waking_work.hpp"
 #include "../../text/utf8.hpp"
 #include "../../words/path_words.hpp"
 #include "../../words/places.hpp"
@@ -54,14 +56,16 @@ std::string name_of_charged(const trace& loaded, const charge& work) {
                                                : std::string();
 }
 
-void add_charges(const trace& loaded, const charged_work& charged, const critical_path& path,
-                 const path_segment& segment, charge_sums& to) {
+void add_charges(const trace& loaded, const charged_work& charged, const waking_work& waking,
+                 const critical_path& path, const path_segment& segment, charge_sums& to) {
     for (const std::uint32_t at : segment.blame)
         charged.for_each(segment, path.blame[at], [&](const charge& each) {
             const bool has_name = is_work(each.role);
             const std::string name = has_name ? name_of_charged(loaded, each) : std::string();
             if (!has_name || !name.empty()) add_to(to[{name, each.role}], each.time_ns);
         });
+    if (const charge work = waking.of(segment, path.start_ns); work.scope != none)
+        add_to(to[{name_of_charged(loaded, work), work.role}], work.time_ns);
     if (segment.through == none) return;
     const path_edge edge = path.waits[segment.through].edge;
     if (edge == path_edge::lock || edge == path_edge::resource)
@@ -105,6 +109,7 @@ std::string text_of_causes(const trace& loaded, const path_part& part) {
 
 std::vector<path_part> parts_of(const trace& loaded, const critical_path& path) {
     const charged_work charged(loaded);
+    const waking_work waking(loaded, std::span(&path, 1));
     std::map<std::tuple<std::string, path_kind, std::uint32_t>, path_part> parts;
     for (const path_segment& each : path.segments) {
         const std::string label = segment_label(loaded, each);
@@ -115,7 +120,7 @@ std::vector<path_part> parts_of(const trace& loaded, const critical_path& path) 
         part.site = site;
         part.total_ns += each.length_ns();
         ++part.count;
-        add_charges(loaded, charged, path, each, part.causes);
+        add_charges(loaded, charged, waking, path, each, part.causes);
         if (each.await != none &&
             (each.kind == path_kind::suspended || each.kind == path_kind::waiting))
             for (const std::uint32_t wait : find_device_waits(loaded, each.await))
@@ -191,22 +196,22 @@ void add_row(listing& to, const trace& loaded, const critical_path& path, const 
 
 listing list_path(const trace& loaded, const critical_path& path) {
     listing list = without_rows();
-    const path_causes causes(loaded);
+    const path_causes causes(loaded, path);
     for (const path_segment& each : path.segments)
-        add_row(list, loaded, path, each, std::string(name_of(each.kind)), causes.of(path, each));
+        add_row(list, loaded, path, each, std::string(name_of(each.kind)), causes.of(each));
     return list;
 }
 
 listing listings::list_path_runs(const trace& loaded, const critical_path& path) {
     listing list = without_rows();
-    const path_causes causes(loaded);
+    const path_causes causes(loaded, path);
     path_run run;
     const auto end_run = [&] {
         if (run.any) add_row(list, loaded, path, run);
         run = {};
     };
     for (const path_segment& each : path.segments) {
-        std::string cause = causes.of(path, each);
+        std::string cause = causes.of(each);
         if (run.any && !(cause.empty() && run.takes(each))) end_run();
         if (cause.empty() && each.thread != none && each.kind <= path_kind::preempted)
             run.add(each);

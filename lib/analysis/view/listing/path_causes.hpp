@@ -10,28 +10,31 @@
 #include <coroscope/analysis/model.hpp>
 
 #include "../../path/charged_work.hpp"
+#include "../../path/waking_work.hpp"
 #include "blocking_text.hpp"
 
 namespace coroscope::analysis::inline listings {
 
 class path_causes {
 public:
-    /// `loaded` must outlive it.
-    explicit path_causes(const trace& loaded);
+    /// `loaded` and `path` must outlive it.
+    path_causes(const trace& loaded, const critical_path& path);
 
-    /// Returns what explains a segment, such as "cache.flush in task 7 (flush) for 1.2 ms, no
-    /// processor for 0.3 ms, on thread worker (2)". A queued segment has its largest charges, and a
-    /// suspended one the device work that it waited for. Empty if the trace has no reason.
-    [[nodiscard]] std::string of(const critical_path& path, const path_segment& segment) const;
+    /// Returns what explains a segment of the path, such as "cache.flush in task 7 (flush) for
+    /// 1.2 ms, no processor for 0.3 ms, on thread worker (2)". A queued segment has its largest
+    /// charges. A suspended one has the device work for which it waited, or the scope outside tasks
+    /// that ended it. Empty if the trace has no reason.
+    [[nodiscard]] std::string of(const path_segment& segment) const;
 
 private:
-    [[nodiscard]] std::string reason_of(const critical_path& path,
-                                        const path_segment& segment) const;
-    [[nodiscard]] std::string queued_behind(const critical_path& path,
-                                            const path_segment& segment) const;
+    [[nodiscard]] std::string reason_of(const path_segment& segment) const;
+    [[nodiscard]] std::string queued_behind(const path_segment& segment) const;
+    [[nodiscard]] std::string ended_by(const path_segment& segment) const;
 
     const trace& loaded_;
+    const critical_path& path_;
     charged_work charged_;
+    waking_work waking_;
     blocking_text blocking_;
     device_coverage devices_;
 };
