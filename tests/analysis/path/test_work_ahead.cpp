@@ -92,6 +92,23 @@ TEST_SUITE("work ahead of a queued task") {
         }
     }
 
+    TEST_CASE("the charges to tasks of one name are one, with the number of tasks and threads") {
+        test::trace_builder built;
+        built.lasts(10'000).executor(1, trace::executor_kind::thread_pool, "pool");
+        const auto job = built.site("job", "jobs.cpp", 3, trace::site_kind::job);
+        const auto late = built.site("late", "jobs.cpp", 9, trace::site_kind::job);
+        for (const std::uint64_t task : {1U, 2U, 3U, 4U})
+            built.on(9).spawn(10, task, job, ready_on(1));
+        built.on(9).spawn(100, 5, late, ready_on(1));
+        built.on(1).resume(20, 1).finish(200, 1).resume(200, 2).finish(300, 2);
+        built.on(2).resume(20, 3).finish(150, 3).resume(150, 4).finish(310, 4);
+        built.on(1).resume(300, 5).finish(350, 5);
+        const analysis::trace from = loaded(built);
+        const std::string cause =
+            std::get<std::string>(analysis::list_path(from, path_of(from, 5)).rows[0][8]);
+        CHECK(cause == "4 tasks (job) for 200 ns on 2 threads");
+    }
+
     TEST_CASE("if requests were left out, no thread is said to have run no task") {
         analysis::trace from = loaded(busy_pool(200));
         from.health.left_out_requests = 1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,14 @@
 namespace coroscope::analysis::inline listings {
 namespace {
 
-constexpr std::size_t most_named = 3;  // charges of a queued segment
+constexpr std::size_t most_named = 3;  // kinds of work of a queued segment
 
-struct named_charge {
-    std::string work;
-    std::uint32_t thread = none;
+/// The charges to work of one name.
+struct named_charges {
+    charge first;
+    std::string name;  // of the scope, else of the task
+    std::set<std::uint32_t> tasks{};
+    std::set<std::uint32_t> threads{};
     std::int64_t time_ns = 0;
 };
 
@@ -49,33 +53,53 @@ std::string victim_of(const trace& loaded, const critical_path& path, const path
         wait.task == none ? std::string() : " in task " + task_title(loaded, wait.task), object);
 }
 
-std::string title_of(const trace& loaded, const charge& work) {
-    switch (work.role) {
+std::string name_of_work(const trace& loaded, const charge& work) {
+    if (!is_work(work.role)) return {};
+    if (work.scope != none) return loaded.strings[loaded.events[work.scope].name];
+    return work.task == none ? std::string()
+                             : site_name(loaded, loaded.tasks[work.task].spawn_site);
+}
+
+std::string work_of(const trace& loaded, const named_charges& of) {
+    if (of.tasks.size() < 2) return work_title(loaded, of.first.task, of.first.scope);
+    return of.first.scope == none
+               ? fmt::format("{} tasks ({})", of.tasks.size(), printable(of.name))
+               : fmt::format("{} in {} tasks", printable(of.name), of.tasks.size());
+}
+
+std::string title_of(const trace& loaded, const named_charges& of) {
+    switch (of.first.role) {
         case cause_role::idle: return no_task(loaded);
         case cause_role::preempted: return "no processor";
         case cause_role::unknown: return "missing facts";
         case cause_role::held:
-            if (work.task == none && work.scope == none) return "a lock of unrecorded work";
-            return "a lock or resource of " + work_title(loaded, work.task, work.scope);
-        default: return work_title(loaded, work.task, work.scope);
+            if (of.first.task == none && of.first.scope == none) return "a lock of unrecorded work";
+            return "a lock or resource of " + work_of(loaded, of);
+        default: return work_of(loaded, of);
     }
 }
 
-void add(std::vector<named_charge>& to, const trace& loaded, const charge& work) {
+void add(std::vector<named_charges>& to, const trace& loaded, const charge& work) {
     if (work.time_ns <= 0) return;
-    std::string title = title_of(loaded, work);
-    const auto same = std::ranges::find_if(to, [&](const named_charge& each) {
-        return each.thread == work.thread && each.work == title;
+    const std::string name = name_of_work(loaded, work);
+    auto same = std::ranges::find_if(to, [&](const named_charges& each) {
+        return each.first.role == work.role && each.name == name &&
+               (each.first.scope == none) == (work.scope == none);
     });
-    if (same == to.end())
-        to.push_back({std::move(title), work.thread, work.time_ns});
-    else
-        add_to(same->time_ns, work.time_ns);
+    if (same == to.end()) same = to.insert(to.end(), {.first = work, .name = name});
+    same->tasks.insert(work.task);
+    same->threads.insert(work.thread);
+    add_to(same->time_ns, work.time_ns);
 }
 
 std::string thread_text(const trace& loaded, std::uint32_t thread, std::string_view before) {
     if (thread >= loaded.threads.size()) return {};
     return fmt::format("{}{}", before, printable(thread_name(loaded, thread)));
+}
+
+std::string threads_text(const trace& loaded, const std::set<std::uint32_t>& threads) {
+    if (threads.size() > 1) return fmt::format(" on {} threads", threads.size());
+    return thread_text(loaded, *threads.begin(), " on thread ");
 }
 
 }  // namespace
@@ -89,30 +113,32 @@ path_causes::path_causes(const trace& loaded, const critical_path& path)
       devices_(loaded) {}
 
 std::string path_causes::queued_behind(const path_segment& segment) const {
-    std::vector<named_charge> charges;
+    std::vector<named_charges> charges;
     for (const std::uint32_t at : segment.blame)
         charged_.for_each(segment, path_.blame[at],
                           [&](const charge& each) { add(charges, loaded_, each); });
     if (charges.empty()) return {};
-    std::ranges::stable_sort(charges, std::ranges::greater(), &named_charge::time_ns);
-    const std::uint32_t thread = charges.front().thread;
-    const bool is_one_thread = std::ranges::all_of(
-        charges, [thread](const named_charge& each) { return each.thread == thread; });
+    std::ranges::stable_sort(charges, std::ranges::greater(), &named_charges::time_ns);
+    const std::set<std::uint32_t>& threads = charges.front().threads;
+    const bool is_one_thread =
+        threads.size() == 1 && std::ranges::all_of(charges, [&](const named_charges& each) {
+            return each.threads == threads;
+        });
     std::string text;
     std::int64_t rest_ns = 0;
     for (std::size_t at = 0; at < charges.size(); ++at) {
-        const named_charge& each = charges[at];
+        const named_charges& each = charges[at];
         if (at >= most_named) {
             add_to(rest_ns, each.time_ns);
             continue;
         }
-        text += fmt::format(
-            "{}{} for {}{}", at == 0 ? "" : ", ", each.work, format_span(each.time_ns),
-            is_one_thread ? std::string() : thread_text(loaded_, each.thread, " on thread "));
+        text += fmt::format("{}{} for {}{}", at == 0 ? "" : ", ", title_of(loaded_, each),
+                            format_span(each.time_ns),
+                            is_one_thread ? std::string() : threads_text(loaded_, each.threads));
     }
     if (charges.size() > most_named)
         text += fmt::format(", {} more for {}", charges.size() - most_named, format_span(rest_ns));
-    return is_one_thread ? text + thread_text(loaded_, thread, ", on thread ") : text;
+    return is_one_thread ? text + thread_text(loaded_, *threads.begin(), ", on thread ") : text;
 }
 
 // Returns "estimate for 1.2 ms on thread worker (3), which ended the wait".
