@@ -88,6 +88,13 @@ struct attribute_difference {
     double median_share = 0;  ///< of the median ones
 };
 
+/// A thread or an executor that more of the slow requests used.
+struct use_difference {
+    std::uint32_t index = none;  ///< in trace::threads or trace::executors
+    double slow_share = 0;       ///< of the slow requests
+    double median_share = 0;     ///< of the median ones
+};
+
 /// The most slow requests that began within the mean time of a median request.
 struct request_burst {
     std::uint64_t requests = 0;  ///< 0: less than half of the slow ones began together
@@ -110,6 +117,8 @@ struct slow_requests {
     double slow_in_progress = 0;    ///< mean number of other requests in progress at the start
     double median_in_progress = 0;  ///< the same for the median requests
     std::vector<attribute_difference> attributes;  ///< the largest difference of shares first
+    std::vector<use_difference> threads;           ///< on which the paths ran, in the same order
+    std::vector<use_difference> executors;  ///< for which the paths were queued, in the same order
     /// Set if at least half of the slow requests, and at least 3, began together, unless median
     /// ones did so, too: a share of them that is more than a quarter of that of the slow ones.
     request_burst burst{};

@@ -113,7 +113,8 @@ const difference_cause* main_cause(const request_difference& part) {
 // Returns the largest part of the difference that the program explains.
 std::optional<request_difference> reason_of(const check_input& input, const slow_group& group) {
     const auto parts =
-        differences_of(input.loaded(), infos_of(input, group.slow), infos_of(input, group.median));
+        differences_of(input.loaded(), infos_of(input, group.slow), infos_of(input, group.median))
+            .parts;
     std::int64_t program_ns = 0;
     const auto is_of_program = [](const request_difference& part) {
         return part.is_explained() && part.kind != path_kind::preempted;

@@ -249,16 +249,15 @@ private:
 
 }  // namespace
 
-std::vector<request_difference> differences_of(const trace& loaded,
-                                               std::span<const request_info> slow,
-                                               std::span<const request_info> median) {
+group_differences differences_of(const trace& loaded, std::span<const request_info> slow,
+                                 std::span<const request_info> median) {
     std::vector<request_info> both(slow.begin(), slow.end());
     both.insert(both.end(), median.begin(), median.end());
     const std::vector<critical_path> paths =
         critical_paths(loaded, both, {.through_holders = false});
     part_collection parts(loaded, paths);
     for (std::size_t at = 0; at < paths.size(); ++at) parts.add(paths[at], at < slow.size());
-    return parts.result(slow.size(), median.size());
+    return {parts.result(slow.size(), median.size()), uses_of(loaded, paths, slow.size())};
 }
 
 }  // namespace coroscope::analysis::inline paths

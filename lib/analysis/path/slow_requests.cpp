@@ -19,10 +19,6 @@ constexpr std::size_t fewest_slow = 5;     // candidates, if the requests are at
 constexpr std::size_t slow_share = 100;    // one of 100 requests is a candidate
 constexpr std::int64_t least_excess = 4;   // 4: a quarter of the excess of the slowest request
 constexpr std::size_t median_share = 5;    // one of 5 requests is a median one
-// An attribute is named if this share of the slow requests carries it, and if that is this many
-// times the share of the median ones. Smaller differences may be chance.
-constexpr double least_carried = 0.5;
-constexpr double least_times = 2;
 // Slow requests began together if these are so many, and at least half of all. Median requests that
 // began meanwhile may have a quarter of that share. Otherwise it may be the usual load.
 constexpr std::uint64_t fewest_together = 3;
@@ -161,12 +157,10 @@ std::vector<attribute_difference> attributes_of(const trace& loaded, const reque
     for (const auto& [name, share] : shares_of(loaded, slow)) {
         const auto other = of_median.find(name);
         const double less = other == of_median.end() ? 0 : other->second;
-        if (share >= least_carried && share >= least_times * less)
+        if (is_typical_of_slow(share, less))
             found.push_back({loaded.strings[name.first], loaded.strings[name.second], share, less});
     }
-    std::ranges::stable_sort(found, std::ranges::greater(), [](const attribute_difference& each) {
-        return each.slow_share - each.median_share;
-    });
+    sort_by_share(found);
     return found;
 }
 
@@ -178,7 +172,10 @@ slow_requests compared(const trace& loaded, const request_list& list, const requ
     made.median = ids_of(median);
     made.slow_wall_ns = mean_wall_ns(slow);
     made.median_wall_ns = mean_wall_ns(median);
-    made.differences = differences_of(loaded, slow, median);
+    group_differences found = differences_of(loaded, slow, median);
+    made.differences = std::move(found.parts);
+    made.threads = std::move(found.uses.threads);
+    made.executors = std::move(found.uses.executors);
     made.unexplained_share = add_shares(made.differences);
     made.name = request_name(loaded, sorted.front());
     made.requests = sorted.size();

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <string>
 
+#include <coroscope/analysis/executor_statistics.hpp>
 #include <coroscope/analysis/views.hpp>
 #include <doctest/doctest.h>
 
+#include "../../support/json.hpp"
 #include "loaded_trace.hpp"
 
 using namespace coroscope;
@@ -57,6 +59,26 @@ private:
     std::int64_t now_ = 100;
 };
 
+// Requests (tasks "serve" on thread 1) that are queued for 100 ns for "workers" and run there on
+// thread 2. The slow ones are queued for 5000 ns for "archive" and run there on thread 3.
+test::trace_builder requests_on_pools(std::uint64_t requests, std::uint64_t slow) {
+    test::trace_builder built;
+    built.executor(1, trace::executor_kind::thread_pool, "workers")
+        .executor(2, trace::executor_kind::thread_pool, "archive");
+    const auto serve = built.site("serve", "server.cpp", 1, trace::site_kind::coroutine);
+    std::int64_t now = 100;
+    for (std::uint64_t task = 1; task <= requests; ++task) {
+        const bool is_slow = task > requests - slow;
+        const std::uint32_t pool = is_slow ? 2 : 1;
+        const std::int64_t resume = now + 50 + (is_slow ? 5000 : 100);
+        built.on(1).spawn(now, task, serve, trace::spawn_started).suspend(now + 40, task);
+        built.on(4).wake(now + 50, task, 0, 2, pool);
+        built.on(1 + pool).resume(resume, task, 0, 0, pool).finish(resume + 50, task);
+        now = resume + 1000;
+    }
+    return built.lasts(now);
+}
+
 }  // namespace
 
 TEST_SUITE("slow requests") {
@@ -99,6 +121,35 @@ TEST_SUITE("slow requests") {
         CHECK_FALSE(found->differ());
         CHECK(analysis::slow_requests_sentence(from, *found).empty());
         CHECK(analysis::slow_requests_text(from, *found).find("not differ") != std::string::npos);
+    }
+
+    TEST_CASE("a thread and an executor of the slow requests are named") {
+        const analysis::trace from = loaded(requests_on_pools(60, 5));
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        REQUIRE(found->threads.size() == 1);
+        CHECK(from.threads[found->threads.front().index].id == 3);
+        CHECK(found->threads.front().slow_share == doctest::Approx(1));
+        CHECK(found->threads.front().median_share == 0);
+        REQUIRE(found->executors.size() == 1);
+        CHECK(analysis::name_of_executor(from, found->executors.front().index) == "archive");
+        const std::string text = analysis::slow_requests_text(from, *found);
+        CHECK(text.find("queued for archive: 100 % of the slow ones, 0 % of the median ones\n") !=
+              std::string::npos);
+        const auto json = coroscope_tests::parse_json(analysis::slow_requests_json(from, *found));
+        CHECK(json["threads"][0]["thread"].integer() == 3);
+        CHECK(json["executors"][0]["name"].text == "archive");
+    }
+
+    TEST_CASE("the thread of a few requests may be chance, and is not named") {
+        const analysis::trace from = loaded(requests_on_pools(10, 1));
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        CHECK(found->slow.size() == 1);
+        CHECK(found->threads.empty());
+        CHECK(found->executors.empty());
     }
 
     TEST_CASE("slow requests that began together are counted, unless median ones began then, too") {

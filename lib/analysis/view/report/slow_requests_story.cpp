@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <coroscope/analysis/executor_statistics.hpp>
 #include <fmt/format.h>
 
 #include "../../text/json_writer.hpp"
@@ -39,10 +40,22 @@ std::string subject_of(const slow_requests& of) {
     return fmt::format("the slowest {} of {} requests {}", of.slow.size(), of.requests, name);
 }
 
-std::string attribute_text(const attribute_difference& each) {
-    return fmt::format("{}={}: {:.0f} % of the slow ones, {:.0f} % of the median ones\n",
-                       printable(each.key), printable(each.value), 100 * each.slow_share,
-                       100 * each.median_share);
+template <class Difference>
+std::string shares_text(const std::string& name, const Difference& each) {
+    return fmt::format("{}: {:.0f} % of the slow ones, {:.0f} % of the median ones\n",
+                       printable(name), 100 * each.slow_share, 100 * each.median_share);
+}
+
+// Returns a line for each attribute, thread and executor that is typical of the slow requests.
+std::string shares_text(const trace& loaded, const slow_requests& of) {
+    std::string text;
+    for (const attribute_difference& each : of.attributes)
+        text += shares_text(each.key + "=" + each.value, each);
+    for (const use_difference& each : of.threads)
+        text += shares_text("on thread " + thread_name(loaded, each.index), each);
+    for (const use_difference& each : of.executors)
+        text += shares_text("queued for " + name_of_executor(loaded, each.index), each);
+    return text;
 }
 
 void write_cause(json_writer& json, const trace& loaded, const request_difference& of) {
@@ -71,6 +84,39 @@ void write_cause(json_writer& json, const trace& loaded, const request_differenc
 void write_ids(json_writer& json, std::string_view key, const std::vector<std::uint64_t>& ids) {
     json.key(key).begin_array(json_writer::layout::compact);
     for (const std::uint64_t id : ids) json.integer(id);
+    json.end();
+}
+
+void write_shares(json_writer& json, double slow, double median) {
+    json.member("slow_share", slow).member("median_share", median);
+    json.end();
+}
+
+void write_attributes(json_writer& json, const slow_requests& of) {
+    json.key("attributes").begin_array();
+    for (const attribute_difference& each : of.attributes) {
+        json.begin_object(json_writer::layout::compact);
+        json.member("key", each.key).member("value", each.value);
+        write_shares(json, each.slow_share, each.median_share);
+    }
+    json.end();
+}
+
+void write_uses(json_writer& json, const trace& loaded, const slow_requests& of) {
+    json.key("threads").begin_array();
+    for (const use_difference& each : of.threads) {
+        json.begin_object(json_writer::layout::compact);
+        json.member("thread", loaded.threads[each.index].id);
+        json.member("name", thread_name(loaded, each.index));
+        write_shares(json, each.slow_share, each.median_share);
+    }
+    json.end();
+    json.key("executors").begin_array();
+    for (const use_difference& each : of.executors) {
+        json.begin_object(json_writer::layout::compact);
+        json.member("name", name_of_executor(loaded, each.index));
+        write_shares(json, each.slow_share, each.median_share);
+    }
     json.end();
 }
 
@@ -119,8 +165,7 @@ std::string slow_requests_text(const trace& loaded, const slow_requests& of,
             "{} of the {} slow ones began within {}, from {} on; of the {} median ones {}\n",
             burst.requests, of.slow.size(), format_span(burst.ns), format_span(burst.start_ns),
             of.median.size(), burst.median);
-    for (const attribute_difference& each : of.attributes) text += attribute_text(each);
-    return text;
+    return text + shares_text(loaded, of);
 }
 
 std::string slow_requests_sentence(const trace& loaded, const slow_requests& of) {
@@ -164,14 +209,8 @@ std::string slow_requests_json(const trace& loaded, const slow_requests& of) {
         json.member("start_ns", of.burst.start_ns).member("ns", of.burst.ns);
         json.end();
     }
-    json.key("attributes").begin_array();
-    for (const attribute_difference& each : of.attributes) {
-        json.begin_object(json_writer::layout::compact);
-        json.member("key", each.key).member("value", each.value);
-        json.member("slow_share", each.slow_share).member("median_share", each.median_share);
-        json.end();
-    }
-    json.end();
+    write_attributes(json, of);
+    write_uses(json, loaded, of);
     json.end();
     return std::move(json).take();
 }
