@@ -9,9 +9,9 @@
 namespace coroscope::analysis::inline paths {
 namespace {
 
-// Whichever thread a request gets may be chance. If that alone put a slow request on a thread as
-// often as a median one, at least so many of the slow ones would be there in less than one of a
-// hundred comparisons.
+// Chance gives each request some thread. A thread is named if chance, with the share of the median
+// requests as probability, would put so many slow ones on it in less than one of a hundred
+// comparisons.
 constexpr double most_by_chance = 0.01;
 
 using counts = std::map<std::uint32_t, std::uint64_t>;

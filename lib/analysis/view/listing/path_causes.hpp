@@ -22,8 +22,8 @@ public:
 
     /// Returns what explains a segment of the path, such as "cache.flush in task 7 (flush) for
     /// 1.2 ms, no processor for 0.3 ms, on thread worker (2)". A queued segment has its largest
-    /// charges; those to work of one name are one. A suspended one has the device work for which it waited, or the scope outside tasks
-    /// that ended it. Empty if the trace has no reason.
+    /// charges; those to work of one name are one. A suspended segment has the device work for
+    /// which it waited, or the scope outside tasks that ended it. Empty if the trace has no reason.
     [[nodiscard]] std::string of(const path_segment& segment) const;
 
 private:
