@@ -9,6 +9,7 @@
 
 #include "../executors/executor_threads.hpp"
 #include "../model/task_slices.hpp"
+#include "../words/call_names.hpp"
 
 namespace coroscope::analysis::inline checks {
 namespace {
@@ -58,7 +59,7 @@ std::int64_t middle_of(std::vector<std::int64_t> numbers) {
 class group_builder {
 public:
     explicit group_builder(check_input& input)
-        : input_(input), loaded_(input.loaded()), threads_(loaded_) {}
+        : input_(input), loaded_(input.loaded()), threads_(loaded_), calls_(loaded_) {}
 
     std::vector<queue_group> build() {
         for (const queue_delay& each : input_.queue_delays())
@@ -106,6 +107,7 @@ private:
         const std::int64_t run_ns = of.end_ns - of.start_ns - states.preempted_ns;
         if (group.runs.insert(run).second) {
             group.states.add(states);
+            add_to(group.other_calls_ns, blocked_in_other_calls(of));
             group.longest_run_ns = std::max(group.longest_run_ns, run_ns);
             group.long_runs += run_ns >= long_run_ns ? 1 : 0;
             moment.start_ns = of.start_ns;
@@ -113,6 +115,22 @@ private:
             group.evidence.add(moment);
         }
         return run_ns;
+    }
+
+    // Returns the time in which a run was blocked in calls that wait for no lock.
+    [[nodiscard]] std::int64_t blocked_in_other_calls(const slice& of) const {
+        std::int64_t sum_ns = 0;
+        std::int64_t counted_ns = of.start_ns;
+        for (const blocked_look& look :
+             loaded_.states.looks_at(of.thread, of.start_ns, of.end_ns)) {
+            const state_stretch around = loaded_.states.around(of.thread, look.time_ns);
+            if (calls_.may_wait_for_lock(look) || around.state != thread_state::blocked) continue;
+            const std::int64_t to_ns = std::min(around.end_ns, of.end_ns);
+            add_to(sum_ns,
+                   std::max<std::int64_t>(0, to_ns - std::max(around.start_ns, counted_ns)));
+            counted_ns = std::max(counted_ns, to_ns);
+        }
+        return sum_ns;
     }
 
     void add_wait(queue_group& group, const queue_delay& delay) {
@@ -164,6 +182,7 @@ private:
     check_input& input_;
     const trace& loaded_;
     executor_threads threads_;
+    call_names calls_;
     std::map<group_key, queue_group> groups_;
     std::set<std::tuple<queue_group*, std::uint32_t, std::int64_t>> waits_;
 };

@@ -40,6 +40,7 @@ struct queue_group {
     std::int64_t longest_run_ns = 0;
     std::uint64_t long_runs = 0;         ///< runs of at least a millisecond
     state_times states;                  ///< of these runs, each once
+    std::int64_t other_calls_ns = 0;     ///< of it, blocked in calls that wait for no lock
     std::vector<std::int64_t> own_runs;  ///< the next runs of the delayed jobs
     std::uint64_t blockers = 0;          ///< sum over waits of the number of tasks ahead
     std::uint64_t waits = 0;             ///< number of different queued times
@@ -49,6 +50,11 @@ struct queue_group {
 
     /// Whether the runs were blocked for longer than they had a processor.
     [[nodiscard]] bool is_blocked() const { return states.blocked_ns > states.on_cpu_ns; }
+
+    /// Whether the runs may have waited for a lock for most of their time.
+    [[nodiscard]] bool may_wait_for_lock() const {
+        return states.blocked_ns - other_calls_ns > states.on_cpu_ns + other_calls_ns;
+    }
 };
 
 /// Returns the groups with their faults, the largest time first. Groups that are not worth a

@@ -80,7 +80,7 @@ void drop_backlogs_of_locks(rule_context& context) {
     const bool may_lack_holders = may_lack_work(context.loaded());
     for (queue_group& each : context.queue_groups()) {
         if (each.fault != queue_fault::priority_inversion) continue;
-        if (holders.contains(each.kind) || (may_lack_holders && each.is_blocked()))
+        if (holders.contains(each.kind) || (may_lack_holders && each.may_wait_for_lock()))
             each.fault = queue_fault::none;
     }
 }

@@ -133,6 +133,10 @@ call_names::call_names(const trace& loaded) {
         recorded_on_ = architecture::aarch64;
 }
 
+bool call_names::may_wait_for_lock(const blocked_look& look) const {
+    return look.call == coroscope::trace::blocked_call_unknown || of(look).starts_with("futex");
+}
+
 std::string call_names::of(const blocked_look& look) const {
     if (look.address != 0) return "futex";
     if (look.call == coroscope::trace::blocked_call_unknown) return "an unknown call";

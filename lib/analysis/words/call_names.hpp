@@ -19,6 +19,9 @@ public:
     /// has no name here, and "an unknown call" if the number is unknown.
     [[nodiscard]] std::string of(const blocked_look& look) const;
 
+    /// Whether the call may have waited for a lock: it waited for a futex, or is unknown.
+    [[nodiscard]] bool may_wait_for_lock(const blocked_look& look) const;
+
 private:
     enum class architecture : std::uint8_t { unknown, x86_64, aarch64 };
     architecture recorded_on_ = architecture::unknown;
