@@ -89,7 +89,7 @@ void drop_backlogs_of_locks(rule_context& context) {
 
 std::string lacks_queues(const check_input& input) {
     const trace& loaded = input.loaded();
-    if (!loaded.executors.empty() || input.queue_delays().size() != 0) return {};
+    if (!loaded.executors.empty() || !input.queue_delays().empty()) return {};
     return "known executors: Asio's tracking, executor_adaptor or fibers::tracked";
 }
 
