@@ -51,6 +51,7 @@ constexpr program programs[] = {
     {"late_job", late_job::run, "estimate"},
     {"late_future", late_future::run, "estimate"},
     {"late_result", late_result::run, "estimate"},
+    {"own_pool", own_pool::run, "vacuum log"},
 #if PLANTED_FIBERS
     {"blocked_fibers", blocked_fibers::run, "save"},
 #endif

@@ -77,6 +77,9 @@ void run();
 namespace blocked_fibers {
 void run();
 }
+namespace own_pool {
+void run();
+}
 namespace foreign_awaitable {
 void run();
 }
