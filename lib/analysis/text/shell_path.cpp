@@ -39,7 +39,7 @@ std::string escaped(std::string_view text) {
 }  // namespace
 
 std::string shell_path(std::string_view path) {
-    const std::string word = (path.starts_with('-') ? "./" : "") + std::string(path);
+    std::string word = (path.starts_with('-') ? "./" : "") + std::string(path);
     if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
     return printable(word) == word ? quoted(word) : escaped(word);
 }
