@@ -30,6 +30,7 @@ struct entry_point {
 
 struct unknown_frame {
     unknown_thread thread{this};
+    // NOLINTNEXTLINE(readability-identifier-naming): the name of Asio
     unknown_thread* attached_thread_ = &thread;
 
     static entry_point get_return_object() noexcept { return {}; }

@@ -385,13 +385,13 @@ public:
             if (!error) from->cancel();
             busy(2ms);
         });
-        from_->async_read_some(net::buffer(byte_, 1), std::move(self));
+        from_->async_read_some(net::buffer(byte, 1), std::move(self));
     }
 
 private:
     tcp_stream* from_;
     net::steady_timer* timer_;
-    static inline char byte_[1];
+    static inline char byte[1];
     bool started_ = false;
 };
 

@@ -15,6 +15,7 @@ using namespace coroscope::analysis;
 
 namespace {
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest forbids underscores in its names
 class ImageService : public testing::Test {
 protected:
     static recorded_block record_request(std::chrono::milliseconds time) {

@@ -11,6 +11,8 @@
 
 namespace coroscope::test {
 
+// NOLINTBEGIN(bugprone-move-forwarding-reference): as in the standard, a receiver is given away
+
 template <class... Signatures>
 struct completion_signatures {};
 struct sender_tag {};
@@ -164,5 +166,7 @@ struct library {
     static constexpr get_env_t get_env = {};
     static constexpr run_t run = {};
 };
+
+// NOLINTEND(bugprone-move-forwarding-reference)
 
 }  // namespace coroscope::test

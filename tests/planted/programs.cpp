@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -80,7 +81,9 @@ constexpr program programs[] = {
 };
 
 void print(const program& of) {
-    std::printf("%s\t%s\t%s\n", of.name.data(), of.place.data(), of.command.data());
+    std::string line(of.name);
+    line.append("\t").append(of.place).append("\t").append(of.command);
+    std::puts(line.c_str());
 }
 
 void fill_trace(const std::stop_token& stop) {

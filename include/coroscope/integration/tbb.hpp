@@ -49,7 +49,9 @@ inline thread_local const void* tbb_arena_here = nullptr;
     return std::exchange(tbb_arena_here, arena);
 }
 /// Returns an address that differs between threads.
-[[gnu::noinline]] inline const void* tbb_thread() noexcept { return &tbb_arena_here; }
+[[gnu::noinline]] inline const void* tbb_thread() noexcept {
+    return static_cast<const void*>(&tbb_arena_here);
+}
 
 /// Returns the executor of a job of this arena; null: the arena is unknown.
 inline executor_place tbb_place(const void* arena) noexcept {

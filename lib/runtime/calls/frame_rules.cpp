@@ -12,6 +12,7 @@ struct coroscope_unwind_bases {
     void* data;
     void* function;
 };
+// NOLINTNEXTLINE(readability-identifier-naming): the name of the C library
 extern "C" [[gnu::weak]] const unsigned char* _Unwind_Find_FDE(void* address,
                                                                coroscope_unwind_bases* bases);
 
@@ -191,7 +192,7 @@ private:
             now_.is_known = false;
     }
     void remember() {
-        if (depth_ == most_) {
+        if (depth_ == most) {
             is_understood_ = false;
             return;
         }
@@ -270,13 +271,13 @@ private:
         }
     }
 
-    static constexpr std::size_t most_ = 8;
+    static constexpr std::size_t most = 8;
 
     const common_entry& common_;
     std::uint64_t wanted_;       // bytes from the function's begin
     std::uint64_t reached_ = 0;  // the same, of the row that is being made
     row now_, before_, initial_;
-    row kept_[most_];
+    row kept_[most];
     std::size_t depth_ = 0;
     bool is_understood_ = true;
 };

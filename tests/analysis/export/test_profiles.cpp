@@ -67,10 +67,11 @@ std::int64_t open_time(const json& profile) {
 }
 
 const json& profile_named(const json& document, std::string_view beginning) {
-    for (const json& each : document["profiles"].elements)
-        if (each["name"].text.starts_with(beginning)) return each;
-    FAIL("no profile ", std::string(beginning));
-    return document;
+    const auto& all = document["profiles"].elements;
+    const auto found = std::ranges::find_if(
+        all, [&](const json& each) { return each["name"].text.starts_with(beginning); });
+    REQUIRE(found != all.end());
+    return *found;
 }
 
 std::string inflated(const std::string& packed) {

@@ -68,7 +68,7 @@ TEST_CASE("a short suspension of another task than the current one is left out a
     CHECK(task(loaded, 1).awaits.empty());
     CHECK(task(loaded, 1).state == analysis::task_state::finished);
     REQUIRE(loaded.health.warnings.size() == 1);
-    CHECK(loaded.health.warnings[0].find("2") != std::string::npos);
+    CHECK(loaded.health.warnings[0].find('2') != std::string::npos);
 }
 
 TEST_CASE("task ids of 44 bits are kept by short records") {

@@ -15,7 +15,6 @@
 #include "simulated_tasks.hpp"
 
 using namespace coroscope;
-using analysis::blame_kind;
 using test::loaded;
 
 namespace {

@@ -303,7 +303,7 @@ returning<foreign::pointer_and_unit, unit, Way> pointer(int form) {
 }
 template <class Way>
 returning<foreign::only_pointer, unit, Way> null() {
-    co_return 0;
+    co_return 0;  // NOLINT(modernize-use-nullptr): a null pointer by 0 is tested
 }
 template <class Way>
 returning<foreign::only_text, unit, Way> text(int form) {
