@@ -41,7 +41,7 @@ TEST_SUITE("fitted text") {
         const std::string same(60, 'x');
         const std::string text = fitted(two_names(same + "A" + same, same + "B" + same), 80);
         CHECK(text.find('A') != std::string::npos);
-        CHECK(text.find("B") != std::string::npos);
+        CHECK(text.find('B') != std::string::npos);
     }
 
     TEST_CASE("a name keeps its beginning and its end, a place its end") {

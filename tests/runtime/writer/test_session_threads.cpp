@@ -211,10 +211,11 @@ TEST_SUITE("sessions and threads") {
         profile session{{.all_threads = true}};
         static pthread_key_t key;  // made after the recorder's own key key
         static constinit int rounds_left = 0;
-        REQUIRE(::pthread_key_create(&key, [](void* data) {
-                    steps(5);
-                    if (--rounds_left > 0) ::pthread_setspecific(key, data);
-                }) == 0);
+        const auto at_end = [](void* data) {
+            steps(5);
+            if (--rounds_left > 0) ::pthread_setspecific(key, data);
+        };
+        REQUIRE(::pthread_key_create(&key, at_end) == 0);
         std::uint64_t expected = 0;
         for (int rounds = 1; rounds <= PTHREAD_DESTRUCTOR_ITERATIONS; ++rounds) {
             rounds_left = rounds;
@@ -237,13 +238,14 @@ TEST_SUITE("sessions and threads") {
               "after its stack is unmapped") {
         profile session{{.all_threads = true}};
         static pthread_key_t key;  // made after the recorder's own
-        REQUIRE(::pthread_key_create(&key, [](void* data) {
-                    int& rounds_left = *static_cast<int*>(data);
-                    if (--rounds_left == 0)
-                        steps(5);
-                    else
-                        ::pthread_setspecific(key, data);
-                }) == 0);
+        const auto at_end = [](void* data) {
+            int& rounds_left = *static_cast<int*>(data);
+            if (--rounds_left == 0)
+                steps(5);
+            else
+                ::pthread_setspecific(key, data);
+        };
+        REQUIRE(::pthread_key_create(&key, at_end) == 0);
         // Sanitizers leave in the fourth.
         const int last_round = thread_sanitized ? 1 : sanitized ? 2 : PTHREAD_DESTRUCTOR_ITERATIONS;
         for (int round = 1; round <= last_round; ++round)
