@@ -26,8 +26,10 @@ void count_call() noexcept {
 }  // namespace
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): the names of the C library
 void* __libc_malloc(std::size_t bytes);
 void __libc_free(void* block);
+// NOLINTEND(readability-identifier-naming)
 
 void* malloc(std::size_t bytes) {
     COROSCOPE("malloc");
