@@ -272,14 +272,17 @@ private:
 };
 
 // While some work keeps an executor, the jobs behind it gather, and then wait for each other, too.
-// That does not show that the executor is too small. So only the work with the largest time may.
+// That shows neither that the executor is too small, nor that short jobs keep a strand busy. So only
+// the work with the largest time may.
 void drop_gathered_jobs(std::vector<queue_group>& groups) {
     std::set<std::uint32_t> explained;
     for (queue_group& each : groups) {
         if (each.fault == queue_fault::none || each.executor == none) continue;
         const bool is_first = explained.insert(each.executor).second;
-        if (!is_first && each.fault == queue_fault::executor_too_small)
-            each.fault = queue_fault::none;
+        const bool is_of_short_jobs =
+            each.fault == queue_fault::executor_too_small ||
+            (each.fault == queue_fault::hot_strand && each.long_runs == 0);
+        if (!is_first && is_of_short_jobs) each.fault = queue_fault::none;
     }
 }
 

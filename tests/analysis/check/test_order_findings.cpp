@@ -126,13 +126,14 @@ void look_at_runs(analysis::trace& from, std::uint32_t call) {
 
 /// Five times a job keeps the only thread of executor 1 for 20 ms in the scope `export`. Eight
 /// requests become ready at its start, and run for 1 ms each after it.
-analysis::findings gathered_behind_a_job() {
+analysis::findings gathered_behind_a_job(executor_kind kind) {
     checked_service service;
     test::trace_builder& built = service.built;
     const auto work = built.site("export", "report.cpp", 9);
     const auto job = built.site("report", "report.cpp", 8, trace::site_kind::coroutine);
     const auto answer = built.site("answer", "server.cpp", 9);
-    built.executor(1, executor_kind::thread_pool, "workers");
+    built.executor(1, kind, "workers", kind == executor_kind::strand ? 2 : 0);
+    if (kind == executor_kind::strand) built.executor(2, executor_kind::thread_pool, "pool");
     for (std::uint64_t round = 0; round < 5; ++round) {
         const std::int64_t from = service.now;
         std::uint64_t tasks[8];
@@ -242,9 +243,12 @@ TEST_SUITE("findings about the order of jobs") {
         CHECK(only.cost_ns > 3 * 27 * 2 * ms);
     }
 
-    TEST_CASE("jobs that gather behind a slow one do not make their executor too small") {
-        const auto found = gathered_behind_a_job();
-        CHECK(only_finding(found, "long-computation").cause.label == "export");
+    TEST_CASE("jobs that gather behind a slow one do not make their executor too small, or their "
+              "strand hot") {
+        const auto on_pool = gathered_behind_a_job(executor_kind::thread_pool);
+        CHECK(only_finding(on_pool, "long-computation").cause.label == "export");
+        const auto on_strand = gathered_behind_a_job(executor_kind::strand);
+        CHECK(only_finding(on_strand, "hot-strand").cause.label == "export");
     }
 
     TEST_CASE("jobs that become ready one after the other do not wait") {
