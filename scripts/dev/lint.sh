@@ -46,8 +46,9 @@ check_types() {
 
 # Checks our own sources only; the build folder also has foreign ones. The compile commands are
 # g++'s: clang-tidy does not know all of g++'s warnings, and Asio 1.22 does not know that clang has
-# coroutines. Two sources are left out: clang 19 does not compile Boost 1.81's futures, and it does
-# not know the option that g++ needs for tests/runtime/writer/unloaded_names.cpp.
+# coroutines. Three sources are left out: clang 19 does not compile Boost 1.81's futures, it does not
+# know the option that g++ needs for tests/runtime/writer/unloaded_names.cpp, and its analyser takes
+# a pointer in Boost's awaitable, as bench/asio_rows.cpp uses it, for undefined.
 check_tidy() {
     local folder=$1 files
     shift
@@ -55,7 +56,7 @@ check_tidy() {
     run-clang-tidy-19 -quiet -p "$folder" -j "$(nproc)" \
         -extra-arg=-Wno-unknown-warning-option \
         -extra-arg=-DASIO_HAS_CO_AWAIT=1 -extra-arg=-DASIO_HAS_STD_COROUTINE=1 \
-        "${files:-^$root/(lib|tools|examples|bench|tests)/(?!futures/test_boost_future|runtime/writer/unloaded_names)}" 2>&1 |
+        "${files:-^$root/(lib|tools|examples|bench|tests)/(?!asio_rows|futures/test_boost_future|runtime/writer/unloaded_names)}" 2>&1 |
         sed '/ warnings\{0,1\} generated\.$/d'
 }
 

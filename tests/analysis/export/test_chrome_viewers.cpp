@@ -15,7 +15,6 @@
 namespace {
 
 using namespace coroscope_tests;
-using coroscope::analysis::none;
 
 /// An event of the document, as a viewer reads it.
 struct read_event {
