@@ -52,8 +52,9 @@ value_statistics summed(std::vector<double>& numbers) {
 /// Returns the number that a text consists of; NaN if it is not a finite number.
 double number_in(std::string_view text) {
     double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [last, error] = std::from_chars(text.data(), end, number);
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    const auto [last, error] = std::from_chars(begin, end, number);
     const bool whole = error == std::errc() && last == end && std::isfinite(number);
     return whole ? number : std::numeric_limits<double>::quiet_NaN();
 }

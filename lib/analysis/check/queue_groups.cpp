@@ -272,8 +272,8 @@ private:
 };
 
 // While some work keeps an executor, the jobs behind it gather, and then wait for each other, too.
-// That shows neither that the executor is too small, nor that short jobs keep a strand busy. So only
-// the work with the largest time may.
+// That shows neither that the executor is too small, nor that short jobs keep a strand busy. So
+// only the work with the largest time may.
 void drop_gathered_jobs(std::vector<queue_group>& groups) {
     std::set<std::uint32_t> explained;
     for (queue_group& each : groups) {

@@ -191,7 +191,7 @@ std::size_t skip_brackets(std::string_view text, std::size_t at) noexcept {
         } else if (opener != std::string_view::npos && !is_angle) {
             if (depth == deepest) return text.size();
             awaited[depth++] = closers[opener];
-        } else if (c == awaited[depth - 1] && !(c == '>' && text[at - 1] == '-')) {
+        } else if (depth != 0 && c == awaited[depth - 1] && !(c == '>' && text[at - 1] == '-')) {
             if (--depth == 0) return at + 1;
         }
     }

@@ -190,11 +190,11 @@ written export_otlp(const trace& from, otlp_form form, const byte_sink& sink) {
     bool is_first = true;
     const auto pass = [&](std::string_view part) { return part.empty() || sink(part); };
     if (!pass(around.before)) return failure{"the spans could not be written"};
-    const written done = otlp_exporter(from, *to, [&](const std::string& spans) {
-                             const bool good = (is_first || pass(around.between)) && pass(spans);
-                             is_first = false;
-                             return good;
-                         }).write();
+    written done = otlp_exporter(from, *to, [&](const std::string& spans) {
+                       const bool good = (is_first || pass(around.between)) && pass(spans);
+                       is_first = false;
+                       return good;
+                   }).write();
     if (done && !pass(around.after)) return failure{"the spans could not be written"};
     return done;
 }
