@@ -149,7 +149,7 @@ const flops_registry::formula* flops_registry::find(std::string_view label) cons
 
 void compute_flops(event_list& events, const flops_registry& formulas) {
     std::set<std::string, std::less<>> without_data;
-    bool has_formula = events.size() == 0;
+    bool has_formula = events.empty();
     for (std::uint32_t index = 0; index < events.size(); ++index) {
         const function_event each(events, index);
         if (each.device_type() != device_kind::cpu) continue;
