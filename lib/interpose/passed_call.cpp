@@ -16,9 +16,10 @@ void* find_next(next_symbol& symbol) noexcept {
 namespace {
 
 extern "C" {
-// The linker's names for the ends of the section.
+// NOLINTBEGIN(readability-identifier-naming): the linker's names for the ends of the section
 extern next_symbol __start_coroscope_next[] __attribute__((visibility("hidden")));
 extern next_symbol __stop_coroscope_next[] __attribute__((visibility("hidden")));
+// NOLINTEND(readability-identifier-naming)
 }
 
 [[gnu::constructor(101)]] void find_all() noexcept {

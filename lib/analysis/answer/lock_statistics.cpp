@@ -64,7 +64,7 @@ public:
     std::vector<lock_statistics> take() {
         std::vector<lock_statistics> found;
         for (auto& [key, waits] : locks_) {
-            lock_statistics& each = found.emplace_back(std::move(waits.sums));
+            lock_statistics& each = found.emplace_back(waits.sums);
             std::tie(each.address, each.kind, each.samples) = key;
             each.length = percentiles_of(waits.lengths_ns);
             each.waiter = longest(waits.waiters);

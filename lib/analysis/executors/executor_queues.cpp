@@ -5,6 +5,7 @@
 #include "executor_queues.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <utility>
@@ -58,8 +59,7 @@ void executor_answers::measure_queue(const std::vector<queue_step>& steps,
         }
     }
     if (into.span_ns > 0)
-        into.mean_length_hundredths =
-            static_cast<std::int64_t>(area * 100 / static_cast<double>(into.span_ns) + 0.5);
+        into.mean_length_hundredths = std::llround(area * 100 / static_cast<double>(into.span_ns));
 }
 
 std::vector<std::vector<queue_step>> queue_lengths(const trace& loaded) {

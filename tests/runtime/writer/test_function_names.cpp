@@ -80,7 +80,7 @@ TEST_SUITE("function names") {
         named::first one;
         one.run();
         one();
-        static_cast<void>(one < one);
+        static_cast<void>(one < one);  // NOLINT(misc-redundant-expression): it is called
         named::second().run();
         named::instance<int>();
         named::instance<std::string>();
