@@ -23,18 +23,24 @@ class Path(ToolTest):
 
     def test_the_slowest_request_is_explained_by_its_largest_part(self):
         lines = self.path().splitlines()
-        self.assertTrue(lines[0].startswith("critical path of task 20 (session), from "), lines[0])
+        heading = "critical path of request 20, task 20 (session), from "
+        self.assertTrue(lines[0].startswith(heading), lines[0])
         first_part = lines[5].split()
         self.assertEqual(first_part[2:], ["1", "suspended", "db.query", "src/store.cpp:42", "-"])
 
     def test_the_segments_of_json_follow_one_another_and_add_up(self):
         path = json.loads(self.path("--json"))
-        self.assertEqual((path["name"], path["task"]), ("session", 20))
+        self.assertEqual((path["name"], path["task"], path["request"]), ("session", 20, 20))
         now = path["start_ns"]
         for segment in path["segments"]:
             self.assertEqual(segment["start_ns"], now)
             now += segment["ns"]
         self.assertEqual(now, path["start_ns"] + path["wall_ns"])
+
+    def test_the_path_of_a_task_that_was_asked_for_has_no_number_of_a_request(self):
+        heading = self.path("--task", "20").splitlines()[0]
+        self.assertTrue(heading.startswith("critical path of task 20 (session), from "), heading)
+        self.assertIsNone(json.loads(self.path("--task", "20", "--json"))["request"])
 
     def test_each_segment_has_its_place_task_and_thread(self):
         segments = json.loads(self.path("--task", "2", "--json"))["segments"]

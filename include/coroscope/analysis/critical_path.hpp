@@ -106,6 +106,7 @@ struct critical_path {
     std::uint32_t task = none;
     /// The scope whose end the path explains: index into trace::events; none: the task's end.
     std::uint32_t event = none;
+    std::uint64_t request = 0;  ///< request_info::id; 0: the path was not asked for by a request
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
     std::vector<path_segment> segments{};

@@ -86,6 +86,7 @@ void for_each_critical_path(const trace& loaded, std::span<const request_info> r
     for (const request_info& each : requests) {
         paths.push_back({.task = each.task,
                          .event = each.event,
+                         .request = each.id,
                          .start_ns = each.start_ns,
                          .end_ns = each.end_ns});
         walk_extent(around, each.thread, paths.back());

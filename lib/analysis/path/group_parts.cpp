@@ -13,6 +13,7 @@
 #include <coroscope/analysis/device_statistics.hpp>
 
 #include "../model/missing_facts.hpp"
+#include "../words/await_names.hpp"
 #include "../words/path_words.hpp"
 #include "../words/places.hpp"
 #include "charged_work.hpp"
@@ -52,7 +53,8 @@ named_site name_of_work(const trace& loaded, std::uint32_t task, std::uint32_t s
 // Returns the innermost scope around a wait, except for the scope of a named await itself.
 std::uint32_t scope_around(const trace& loaded, const path_segment& segment) {
     const std::uint32_t scope = segment.event;
-    if (scope == none || loaded.events[scope].site != segment_site(loaded, segment)) return scope;
+    if (scope == none || is_placed_by_scope(loaded, loaded.awaits[segment.await])) return scope;
+    if (loaded.events[scope].site != segment_site(loaded, segment)) return scope;
     const std::uint32_t outer = loaded.events[scope].parent;
     return outer != none && loaded.events[outer].task == segment.task ? outer : none;
 }

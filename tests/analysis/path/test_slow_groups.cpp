@@ -112,6 +112,26 @@ analysis::trace queued_behind_flush() {
     return loaded(built.lasts(now + 2 * ms));
 }
 
+// Each request is a fiber that waits in a scope "reload"; request 20 for 5 ms.
+analysis::trace waiting_fibers() {
+    test::trace_builder built;
+    const auto serve = built.site("serve", "server.cpp", 1);
+    const auto reload = built.site("reload", "quotas.cpp", 2);
+    const auto wait = built.site("boost.fiber.suspend", "", 0, trace::site_kind::await);
+    std::int64_t now = 100;
+    for (std::uint64_t task = 1; task <= 20; ++task) {
+        const std::int64_t end = now + (task == 20 ? 5 * ms : 1000);
+        built.on(1).spawn(now, task, serve, trace::spawn_started | trace::spawn_fiber);
+        built.on(1).suspend(now + 10, task, wait);
+        built.on(2).wake(end, task, 0, 2);
+        built.on(1).resume(end, task).long_scope(reload, now + 5, end + 5,
+                                                 trace::scope_in_frame | trace::scope_exact, task);
+        built.on(1).finish(end + 10, task);
+        now = end + 1000;
+    }
+    return loaded(built.lasts(now));
+}
+
 analysis::request_difference first_difference(const analysis::trace& from) {
     const auto found = analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
     REQUIRE(found);
@@ -216,6 +236,13 @@ TEST_SUITE("slow groups") {
         const analysis::slow_requests found = compared(loaded(built.lasts(now)));
         CHECK(found.differences.front().share > 1);
         CHECK(found.unexplained_share == doctest::Approx(1));
+    }
+
+    TEST_CASE("a wait of a fiber, which has the place of its scope, is told with that scope") {
+        const analysis::request_difference first = first_difference(waiting_fibers());
+        CHECK(first.label == "boost.fiber.suspend");
+        CHECK(first.scope == "reload");
+        CHECK(first.scope_site == first.site);
     }
 
     TEST_CASE("a queued part is charged to the scope that ran on the thread") {

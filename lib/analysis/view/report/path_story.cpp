@@ -29,10 +29,10 @@ constexpr std::size_t kinds = static_cast<std::size_t>(path_kind::unknown) + 1;
 std::string subject_of(const trace& loaded, const critical_path& path) {
     const std::string name =
         path.event == none ? std::string() : loaded.strings[loaded.events[path.event].name];
-    if (path.task == none) return printable(name);
-    return name.empty()
-               ? "task " + task_title(loaded, path.task)
-               : fmt::format("{} in task {}", printable(name), task_title(loaded, path.task));
+    std::string subject = path.request == 0 ? "" : fmt::format("request {}, ", path.request);
+    subject += printable(name);
+    if (path.task == none) return subject;
+    return subject + (name.empty() ? "task " : " in task ") + task_title(loaded, path.task);
 }
 
 /// "1.2 ms on-CPU + 3.4 ms queued", the kinds that occur, in their order.
@@ -173,6 +173,11 @@ std::string path_json(const trace& loaded, const critical_path& path) {
     else
         json.string(site_name(loaded, loaded.tasks[path.task].spawn_site));
     write_task(json, loaded, path.task);
+    json.key("request");
+    if (path.request == 0)
+        json.null();
+    else
+        json.integer(path.request);
     json.member("start_ns", path.start_ns).member("wall_ns", path.wall_ns());
     json.key("segments").begin_array();
     const device_coverage devices(loaded);
