@@ -128,17 +128,27 @@ std::optional<request_difference> reason_of(const check_input& input, const slow
     return *found;
 }
 
-finding_place cause_of_part(const request_difference& part) {
-    if (const difference_cause* const cause = main_cause(part); cause && !cause->label.empty())
+bool is_function(const trace& loaded, std::uint32_t site) {
+    return site < loaded.sites.size() &&
+           loaded.sites[site].kind ==
+               static_cast<std::uint8_t>(coroscope::trace::site_kind::coroutine);
+}
+
+// Returns the work that explains the part, else the scope that waits, else the await.
+finding_place cause_of_part(const trace& loaded, const request_difference& part) {
+    const finding_place await{part.label, part.site};
+    const difference_cause* const cause = main_cause(part);
+    if (cause && !cause->label.empty() && cause->role != cause_role::waited)
         return {cause->label, cause->site};
-    if (!part.scope.empty()) return {part.scope, part.scope_site};
-    return {part.label, part.site};
+    return part.scope.empty() || is_function(loaded, part.scope_site)
+               ? await
+               : finding_place{part.scope, part.scope_site};
 }
 
 finding describe(const check_input& input, const slow_group& group, const request_difference& part,
                  const finding_place& type) {
     finding made;
-    made.cause = cause_of_part(part);
+    made.cause = cause_of_part(input.loaded(), part);
     made.count = group.slow.size();
     made.cost_ns = group.excess_ns;
     made.victims = {{type, group.slow.size(), group.excess_ns}};
