@@ -82,6 +82,10 @@ class FirstContact(unittest.TestCase):
             self.assertNotEqual(warned.returncode, 0)
             self.assertIn("name it, as in `coroscope::profile session({", warned.stderr)
 
+    @unittest.skipIf(IS_CLANG, "the runtime of its sanitizers is a package of its own")
+    def test_a_program_under_thread_sanitizer_needs_no_library_that_is_built_for_it(self):
+        self.succeed(self.linked("hand_over.cpp", "-O1", "-g", "-fsanitize=thread"))
+
     def test_the_name_of_a_trace_is_a_string_object_or_a_temporary_one(self):
         self.succeed(self.linked("file_names.cpp", "-O1"), self.folder)
 
