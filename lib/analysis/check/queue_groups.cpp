@@ -8,8 +8,9 @@
 #include <tuple>
 
 #include "../executors/executor_threads.hpp"
+#include "../model/missing_facts.hpp"
 #include "../model/task_slices.hpp"
-#include "../words/call_names.hpp"
+#include "../path/blocked_calls.hpp"
 
 namespace coroscope::analysis::inline checks {
 namespace {
@@ -107,7 +108,7 @@ private:
         const std::int64_t run_ns = of.end_ns - of.start_ns - states.preempted_ns;
         if (group.runs.insert(run).second) {
             group.states.add(states);
-            add_to(group.other_calls_ns, blocked_in_other_calls(of));
+            add_to(group.other_calls_ns, calls_.without_lock(of.thread, of.start_ns, of.end_ns));
             group.longest_run_ns = std::max(group.longest_run_ns, run_ns);
             group.long_runs += run_ns >= long_run_ns ? 1 : 0;
             moment.start_ns = of.start_ns;
@@ -115,22 +116,6 @@ private:
             group.evidence.add(moment);
         }
         return run_ns;
-    }
-
-    // Returns the time in which a run was blocked in calls that wait for no lock.
-    [[nodiscard]] std::int64_t blocked_in_other_calls(const slice& of) const {
-        std::int64_t sum_ns = 0;
-        std::int64_t counted_ns = of.start_ns;
-        for (const blocked_look& look :
-             loaded_.states.looks_at(of.thread, of.start_ns, of.end_ns)) {
-            const state_stretch around = loaded_.states.around(of.thread, look.time_ns);
-            if (calls_.may_wait_for_lock(look) || around.state != thread_state::blocked) continue;
-            const std::int64_t to_ns = std::min(around.end_ns, of.end_ns);
-            add_to(sum_ns,
-                   std::max<std::int64_t>(0, to_ns - std::max(around.start_ns, counted_ns)));
-            counted_ns = std::max(counted_ns, to_ns);
-        }
-        return sum_ns;
     }
 
     void add_wait(queue_group& group, const queue_delay& delay) {
@@ -182,7 +167,7 @@ private:
     check_input& input_;
     const trace& loaded_;
     executor_threads threads_;
-    call_names calls_;
+    blocked_calls calls_;
     std::map<group_key, queue_group> groups_;
     std::set<std::tuple<queue_group*, std::uint32_t, std::int64_t>> waits_;
 };
@@ -286,12 +271,19 @@ void drop_gathered_jobs(std::vector<queue_group>& groups) {
     }
 }
 
+// Blocked jobs may have waited for a lock whose holder is the cause. Where records are lost, so may
+// be those of the holder.
+bool may_lack_holder(const trace& loaded, const queue_group& group) {
+    return may_lack_work(loaded) && group.may_wait_for_lock();
+}
+
 }  // namespace
 
 std::vector<queue_group> queue_groups_of(check_input& input) {
     std::vector<queue_group> groups = group_builder(input).build();
     const judge of(input, groups);
-    for (queue_group& each : groups) each.fault = of.fault_of(each);
+    for (queue_group& each : groups)
+        if (!may_lack_holder(input.loaded(), each)) each.fault = of.fault_of(each);
     drop_gathered_jobs(groups);
     return groups;
 }

@@ -7,7 +7,6 @@
 #include <coroscope/analysis/units.hpp>
 #include <fmt/format.h>
 
-#include "../model/missing_facts.hpp"
 #include "../text/utf8.hpp"
 #include "hold_rules.hpp"
 #include "rule_context.hpp"
@@ -73,16 +72,12 @@ void add_queues(rule_context& context, queue_fault fault, std::vector<finding>& 
 }
 
 // Jobs that wait for each other's lock are no queue that other jobs should overtake: the lock makes
-// their runs long, and a finding about it names the holder. Where records are lost, so may be those
-// of the holder, and blocked jobs may have waited for a lock.
+// their runs long, and a finding about it names the holder.
 void drop_backlogs_of_locks(rule_context& context) {
     const std::set<std::uint32_t> holders = kinds_of_holders(context.input());
-    const bool may_lack_holders = may_lack_work(context.loaded());
-    for (queue_group& each : context.queue_groups()) {
-        if (each.fault != queue_fault::priority_inversion) continue;
-        if (holders.contains(each.kind) || (may_lack_holders && each.may_wait_for_lock()))
+    for (queue_group& each : context.queue_groups())
+        if (each.fault == queue_fault::priority_inversion && holders.contains(each.kind))
             each.fault = queue_fault::none;
-    }
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ charged_work::charged_work(const trace& loaded)
       seen_(sampled_, loaded.threads.size(),
             [](const lock_wait& each) { return each.waiter.thread; }),
       waits_(loaded),
+      calls_(loaded),
       resources_(loaded.resource_waits, loaded.resource_waits.empty() ? 0 : loaded.tasks.size(),
                  [](const resource_wait& each) { return each.task; }) {}
 
@@ -59,7 +60,11 @@ charged_work::stalls charged_work::stalls_between(std::uint32_t thread, std::int
     if (!loaded_.states.any()) return {};
     const state_times times = loaded_.states.between(thread, from_ns, to_ns);
     const bool is_unknown = times.unknown_ns > 0 && lacks_states(loaded_, thread, from_ns, to_ns);
-    return {times.preempted_ns, is_unknown ? times.unknown_ns : 0};
+    stalls made{times.preempted_ns, is_unknown ? times.unknown_ns : 0};
+    if (may_lack_work(loaded_) && times.blocked_ns > 0)
+        made.unknown_ns += std::max<std::int64_t>(
+            0, times.blocked_ns - calls_.without_lock(thread, from_ns, to_ns));
+    return made;
 }
 
 charged_work::stalls charged_work::stalls_of(const path_segment& segment,

@@ -12,6 +12,8 @@
 #include <coroscope/analysis/model.hpp>
 #include <coroscope/analysis/slow_requests.hpp>
 
+#include "blocked_calls.hpp"
+
 namespace coroscope::analysis::inline paths {
 
 /// A part of a segment's time, and the work to which it is charged.
@@ -56,7 +58,8 @@ private:
     /// The times in which blamed work was on its thread, but did not run, or perhaps did not.
     struct stalls {
         std::int64_t preempted_ns = 0;
-        std::int64_t unknown_ns = 0;  ///< the thread's states, or the work's scope, are missing
+        /// The thread's states, the work's scope, or perhaps the holder of a lock are missing.
+        std::int64_t unknown_ns = 0;
     };
 
     static charge as(charge of, cause_role role) {
@@ -76,6 +79,7 @@ private:
     std::vector<lock_wait> sampled_;
     items_of_threads<lock_wait> seen_;
     thread_waits waits_;
+    blocked_calls calls_;
     items_of_threads<resource_wait> resources_;  // by task in place of the thread
 };
 

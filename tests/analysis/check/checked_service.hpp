@@ -3,6 +3,7 @@
 
 // Traces of a service whose requests are tasks on thread 1 and are woken by thread 2.
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -112,6 +113,19 @@ inline bool could_not_run(const analysis::findings& in, std::string_view rule) {
     for (const analysis::rule_not_run& each : in.not_run)
         if (each.rule->id == rule) return true;
     return false;
+}
+
+/// The recorder looked at each run on thread 1, in its middle, and saw this system call.
+inline void look_at_runs(analysis::trace& from, std::uint32_t call) {
+    for (const analysis::slice run : from.slices) {
+        if (run.thread != 0) continue;
+        analysis::blocked_look look;
+        look.time_ns = (run.start_ns + run.end_ns) / 2;
+        look.thread = 0;
+        look.call = call;
+        from.states.looks.push_back(look);
+    }
+    std::ranges::sort(from.states.looks, {}, &analysis::blocked_look::time_ns);
 }
 
 }  // namespace coroscope::test

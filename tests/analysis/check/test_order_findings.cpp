@@ -111,19 +111,6 @@ void keep_states(analysis::trace& from, analysis::thread_state always) {
     from.states.histories[0].points = {{.state = always}, end};
 }
 
-/// The recorder looked at each run on that thread, in its middle, and saw this system call.
-void look_at_runs(analysis::trace& from, std::uint32_t call) {
-    for (const analysis::slice run : from.slices) {
-        if (run.thread != 0) continue;
-        analysis::blocked_look look;
-        look.time_ns = (run.start_ns + run.end_ns) / 2;
-        look.thread = 0;
-        look.call = call;
-        from.states.looks.push_back(look);
-    }
-    std::ranges::sort(from.states.looks, {}, &analysis::blocked_look::time_ns);
-}
-
 /// Five times a job keeps the only thread of executor 1 for 20 ms in the scope `export`. Eight
 /// requests become ready at its start, and run for 1 ms each after it.
 analysis::findings gathered_behind_a_job(executor_kind kind) {
@@ -291,7 +278,7 @@ TEST_SUITE("findings about the order of jobs") {
             const analysis::findings found = analysis::check(from);
             CHECK((finding_of(found, "priority-inversion") == nullptr) ==
                   (always == thread_state::blocked));
-            look_at_runs(from, 35);
+            test::look_at_runs(from, 35);
             CHECK(finding_of(analysis::check(from), "priority-inversion") != nullptr);
         }
     }

@@ -16,6 +16,8 @@ using test::us;
 
 namespace {
 
+constexpr std::uint32_t sleeping_call = 35;  // on x86-64
+
 enum class keeps { blocked, computing, without_processor, without_facts };
 
 // Each request is ready 0.1 ms after its suspension, and runs when a task has left the only thread
@@ -93,6 +95,15 @@ TEST_CASE("work on a thread whose states are missing is no cause: it may have ha
 TEST_CASE("work on a thread whose states are known is a cause in an incomplete trace, too") {
     analysis::trace from = queued_behind(keeps::blocked);
     from.health.finished = false;
+    test::look_at_runs(from, sleeping_call);
+    CHECK(finding_of(analysis::check(from), "blocking-call") != nullptr);
+}
+
+TEST_CASE("blocked work is no cause where the holder of its lock may be lost") {
+    analysis::trace from = queued_behind(keeps::blocked);
+    from.health.dropped_newest = 1;
+    CHECK(finding_of(analysis::check(from), "blocking-call") == nullptr);
+    test::look_at_runs(from, sleeping_call);
     CHECK(finding_of(analysis::check(from), "blocking-call") != nullptr);
 }
 

@@ -398,6 +398,36 @@ TEST_SUITE("slow groups") {
               std::string::npos);
     }
 
+    TEST_CASE("blocked work is not the cause where the holder of its lock may be lost") {
+        analysis::trace from = queued_behind_flush();
+        const analysis::event flush = from.events[scope_named(from, "flush")];
+        from.states.source = trace::thread_state_source::switches;
+        from.states.histories.resize(from.threads.size());
+        from.states.histories[flush.thread].points = {
+            {.time_ns = 0, .state = analysis::thread_state::on_cpu},
+            {.time_ns = flush.start_ns + 100'000,
+             .on_cpu_ns = flush.start_ns + 100'000,
+             .state = analysis::thread_state::blocked},
+            {.time_ns = flush.end_ns,
+             .on_cpu_ns = flush.start_ns + 100'000,
+             .blocked_ns = flush.end_ns - flush.start_ns - 100'000,
+             .state = analysis::thread_state::unknown}};
+        const auto role = [&] {
+            const auto cause = first_difference(from).cause;
+            REQUIRE(cause);
+            return cause->role;
+        };
+        CHECK(role() == cause_role::ran);
+        from.health.overwritten = 1;
+        CHECK(role() == cause_role::unknown);
+        analysis::blocked_look sleeping;
+        sleeping.time_ns = flush.start_ns + ms;
+        sleeping.thread = flush.thread;
+        sleeping.call = 35;  // nanosleep on x86-64
+        from.states.looks.push_back(sleeping);
+        CHECK(role() == cause_role::ran);
+    }
+
     TEST_CASE("work on a thread whose states are missing is not the cause: it may have waited") {
         analysis::trace from = queued_behind_flush();
         const analysis::event flush = from.events[scope_named(from, "flush")];
