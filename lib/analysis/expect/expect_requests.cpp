@@ -84,8 +84,10 @@ expectation expect_queued_p99(const recorded_block& recorded, std::string_view r
     if (queued_ns <= limit.count())
         return {false, fmt::format("p99 of requests {}: it is not known for how long they were "
                                    "queued, because the wakes of some of their awaits were not "
-                                   "seen; record with .all_threads = true",
-                                   printable(request))};
+                                   "seen; {}",
+                                   printable(request),
+                                   loaded.all_threads ? "coroscope awaits names these awaits"
+                                                      : "record with .all_threads = true")};
     return {false,
             fmt::format("{} was queued for {} (limit {}); its executor had no free thread: "
                         "coroscope executors and coroscope path --request {} name the work ahead",

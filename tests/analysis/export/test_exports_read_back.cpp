@@ -124,7 +124,29 @@ TEST_CASE("a program's category that has the name of one of ours is read back as
     trace_builder trace;
     const auto site = trace.site("cut", "a.cpp", 3, trace::site_kind::scope, "f", "slice");
     const auto op = trace.site("multiply", "a.cpp", 4, trace::site_kind::scope, "f", "cpu_op");
+    const auto plain = trace.site("plain", "a.cpp", 5, trace::site_kind::scope, "f", "scope");
+    const auto ask = trace.site("ask", "a.cpp", 6, trace::site_kind::scope, "f", "request");
     trace.on(1).scope(site, 140, 150).scope(op, 200, 300);
+    trace.on(1).scope(plain, 310, 320).scope(ask, 330, 340);
+    check_read_back(load(trace));
+}
+
+TEST_CASE("a request without a category is read back without one") {
+    trace_builder trace;
+    trace.on(1).scope(trace.site("GET /item", "a.cpp", 3, trace::site_kind::request), 140, 150);
+    check_read_back(load(trace));
+}
+
+TEST_CASE("a scope on its thread, in which another task ran in place, is read back without it") {
+    trace_builder trace;
+    const auto accept = trace.site("accept");
+    trace.on(1)
+        .spawn(100, 1, 0, trace::spawn_started)
+        .spawn(120, 2, 0, trace::spawn_started)
+        .finish(160, 2)
+        .long_scope(accept, 110, 200, trace::scope_exact, 1)
+        .finish(300, 1);
+    trace.lasts(1'000);
     check_read_back(load(trace));
 }
 

@@ -40,7 +40,7 @@ void hide_or_name(event_list& list, event_row& row) {
         row.flags |= row_hidden;
         return;
     }
-    if (category == plain_scope) category = {};
+    if (category == plain_scope || category == request_category) category = {};
     if (category.starts_with(scope_prefix)) category.remove_prefix(scope_prefix.size());
     row.category = list.intern(std::string(category));
 }

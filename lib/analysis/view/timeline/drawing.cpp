@@ -165,7 +165,7 @@ void drawing::describe_scope(bar& drawn, std::uint32_t index) {
     const event_detail& detail = from_.details[scope.detail];
     if ((scope.flags & event_suspension_unknown) != 0) {
         drawn.text(argument::suspension, "unknown");
-    } else if (may_have_moved(scope)) {
+    } else if (may_have_moved(scope) || detail.time.wall_ns() > detail.time.running_ns) {
         add_split(drawn, detail.time);
     }
     if (detail.arguments < from_.strings.size())

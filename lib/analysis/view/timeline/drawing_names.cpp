@@ -19,23 +19,31 @@ constexpr const auto& kind_texts = drawn_kinds;
 
 static_assert(drawn_kinds.size() == kinds_of_bar);
 
-/// The categories of scopes whose category in the program has the name of one of our kinds.
-constexpr std::array<std::string_view, kinds_of_bar> scope_texts{"scope,slice",
-                                                                 "scope,task",
-                                                                 "scope,await",
-                                                                 "scope,queued",
-                                                                 "scope,flow",
-                                                                 "scope,kernel",
-                                                                 "scope,copy",
-                                                                 "scope,set",
-                                                                 "scope,runtime_call",
-                                                                 "scope,driver_call",
-                                                                 "scope,synchronization",
-                                                                 "scope,overhead",
-                                                                 "scope,thread_state",
-                                                                 "scope,request_lane",
-                                                                 "scope,path_segment",
-                                                                 "scope,wait"};
+/// The categories of scopes whose category in the program has the name of one of ours.
+constexpr std::array<std::string_view, kinds_of_bar + 2> scope_texts{"scope,slice",
+                                                                     "scope,task",
+                                                                     "scope,await",
+                                                                     "scope,queued",
+                                                                     "scope,flow",
+                                                                     "scope,kernel",
+                                                                     "scope,copy",
+                                                                     "scope,set",
+                                                                     "scope,runtime_call",
+                                                                     "scope,driver_call",
+                                                                     "scope,synchronization",
+                                                                     "scope,overhead",
+                                                                     "scope,thread_state",
+                                                                     "scope,request_lane",
+                                                                     "scope,path_segment",
+                                                                     "scope,wait",
+                                                                     "scope,scope",
+                                                                     "scope,request"};
+
+std::string_view written_category(std::string_view own) {
+    const auto* const reserved = std::ranges::find(
+        scope_texts, own, [](std::string_view text) { return text.substr(scope_prefix.size()); });
+    return reserved == scope_texts.end() ? own : *reserved;
+}
 
 std::string named(std::string_view name) {
     return std::string(name.empty() ? std::string_view("(unnamed)") : name);
@@ -105,11 +113,7 @@ std::string_view drawing_names::category_text(std::uint32_t category) const {
     if (category > sites_) return kind_texts[category - sites_ - 1];
     const bool has_one = category < sites_ && !from_.sites[category].category.empty();
     if (!has_one) return is_request(category) ? request_category : plain_scope;
-    const std::string_view own = from_.sites[category].category;
-    const auto* const kind = std::find(kind_texts.begin(), kind_texts.end(), own);
-    return kind == kind_texts.end()
-               ? own
-               : scope_texts[static_cast<std::size_t>(kind - kind_texts.begin())];
+    return written_category(from_.sites[category].category);
 }
 
 std::string drawing_names::place_text(std::uint32_t site) const {
