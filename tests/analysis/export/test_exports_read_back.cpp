@@ -142,8 +142,8 @@ TEST_CASE("a scope on its thread, in which another task ran in place, is read ba
     const auto accept = trace.site("accept");
     trace.on(1)
         .spawn(100, 1, 0, trace::spawn_started)
-        .spawn(120, 2, 0, trace::spawn_started)
-        .finish(160, 2)
+        .spawn(120, 2, 0, trace::spawn_started, 1)
+        .finish(160, 2, 1)
         .long_scope(accept, 110, 200, trace::scope_exact, 1)
         .finish(300, 1);
     trace.lasts(1'000);
