@@ -12,6 +12,8 @@ from packaging_steps import Failure, step
 TARGETS = {"coroscope": "coroscope", "coroscope_trace": "coroscope-trace", "coroscope_analysis": "coroscope-analysis",
            "coroscope_cuda": "coroscope-cuda", "coroscope_memory_hook": "coroscope-memory-hook",
            "coroscope_interpose": "coroscope-interpose", "coroscope_command": "coroscope"}
+# Meson compiles some sources of a library with other options, as a target of their own.
+PARTS = {"coroscope-analysis": "analysis-printing"}
 INCLUDED = re.compile(r'^#include ?["<](.*)[">]', re.MULTILINE)
 OWN = re.compile(r"-D(COROSCOPE_[^=]+=.*)")
 FLAGS = ("-fno-tree-slp-vectorize", "-fexceptions", "-U_FORTIFY_SOURCE")
@@ -37,6 +39,9 @@ def of_meson(given):
                 names.update(placed(each.parent / name, given.build) for name in joined or [each])
         own = {match[1] for match in map(OWN.match, words) if match} | words.intersection(FLAGS)
         found[target["name"], target["type"] == "executable"] = names, own
+    for name, part in PARTS.items():
+        if (name, False) in found:
+            found[name, False][0].update(found[part, False][0])
     return found
 
 
