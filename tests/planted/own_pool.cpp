@@ -3,55 +3,17 @@
 // The program has its own coroutine type and its own pool of one thread. A maintenance job blocks
 // this thread.
 
-#include <condition_variable>
 #include <coroutine>
-#include <deque>
 #include <exception>
-#include <functional>
 #include <latch>
-#include <mutex>
 #include <thread>
-#include <utility>
 
 #include "programs.hpp"
 #include "service.hpp"
+#include "worker.hpp"
 
 namespace planted::own_pool {
 namespace {
-
-class worker {
-public:
-    ~worker() {
-        execute({});
-        thread_.join();
-    }
-
-    void execute(std::function<void()> job) {
-        {
-            const std::scoped_lock lock(mutex_);
-            jobs_.push_back(std::move(job));
-        }
-        came_.notify_one();
-    }
-
-private:
-    std::function<void()> next() {
-        std::unique_lock lock(mutex_);
-        came_.wait(lock, [this] { return !jobs_.empty(); });
-        std::function<void()> job = std::move(jobs_.front());
-        jobs_.pop_front();
-        return job;
-    }
-
-    void run() {
-        while (const std::function<void()> job = next()) job();
-    }
-
-    std::mutex mutex_;
-    std::condition_variable came_;
-    std::deque<std::function<void()>> jobs_;
-    std::thread thread_{[this] { run(); }};  // after what it uses
-};
 
 using pool = coroscope::executor_adaptor<worker&>;
 

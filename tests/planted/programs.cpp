@@ -57,6 +57,7 @@ constexpr program programs[] = {
     {"blocked_fibers", blocked_fibers::run, "save"},
 #endif
     {"foreign_awaitable", foreign_awaitable::run, "-"},
+    {"foreign_pool", foreign_pool::run, "-"},
     {"cold_start", cold_start::run, "db.connect", "check"},
     {"dropped", dropped::run, "planted::dropped::upload", "check"},
     {"growing", growing::run, "watch", "check"},

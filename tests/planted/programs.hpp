@@ -83,6 +83,9 @@ void run();
 namespace foreign_awaitable {
 void run();
 }
+namespace foreign_pool {
+void run();
+}
 namespace healthy_waits {
 void run();
 }

@@ -70,15 +70,11 @@ struct request_difference {
     std::string scope;
     std::uint32_t scope_site = none;  ///< index into trace::sites
     [[nodiscard]] std::int64_t more_ns() const noexcept { return slow_ns - median_ns; }
-    /// Returns false for waiting parts without a cause, for queued ones without known work
-    /// ahead, for running ones whose threads' states are missing, and for unknown parts. A waiting
-    /// part has a cause if the holder is known, or if only slow requests make this wait and the
-    /// thread that resumed them was idle for half of it.
+    /// Returns false for waiting parts without a known holder, for queued ones without known work
+    /// ahead, for running ones whose threads' states are missing, and for unknown parts.
     [[nodiscard]] bool is_explained() const noexcept {
         if (cause && cause->role == cause_role::unknown) return false;
-        if (kind == path_kind::waiting)
-            return cause && (cause->role == cause_role::held ||
-                             (cause->role == cause_role::waited && 2 * cause->time_ns >= slow_ns));
+        if (kind == path_kind::waiting) return cause && cause->role == cause_role::held;
         if (kind == path_kind::queued) return cause && analysis::is_work(cause->role);
         return kind != path_kind::unknown;
     }

@@ -61,7 +61,7 @@ written put_in_place(written done, const std::string& unfinished, const std::str
     return done;
 }
 
-written hand_over(const byte_sink& sink, std::string_view text, std::uint64_t count) {
+written deliver(const byte_sink& sink, std::string_view text, std::uint64_t count) {
     if (!sink(text)) return failure{"could not be written"};
     return count;
 }

@@ -20,6 +20,6 @@ namespace coroscope::analysis::inline exports {
                                    const std::string& path);
 
 /// Hands a whole text to a sink. `count` is the number of its events.
-[[nodiscard]] written hand_over(const byte_sink& sink, std::string_view text, std::uint64_t count);
+[[nodiscard]] written deliver(const byte_sink& sink, std::string_view text, std::uint64_t count);
 
 }  // namespace coroscope::analysis::inline exports

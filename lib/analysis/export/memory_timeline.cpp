@@ -131,7 +131,7 @@ public:
         json_.end();
         write_steps();
         json_.end();
-        if (taken_) return hand_over(sink_, std::move(json_).take(), history_.steps.size());
+        if (taken_) return deliver(sink_, std::move(json_).take(), history_.steps.size());
         return failure{"could not be written"};
     }
 

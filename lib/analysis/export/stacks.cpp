@@ -64,7 +64,7 @@ written export_stacks(const event_list& events, std::string_view metric, const b
         fmt::format_to(std::back_inserter(text), "{} {}\n", stack, whole);
         ++lines;
     }
-    return hand_over(sink, text, lines);
+    return deliver(sink, text, lines);
 }
 
 written export_stacks(const event_list& events, std::string_view metric, const std::string& path) {

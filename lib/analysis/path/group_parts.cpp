@@ -17,7 +17,6 @@
 #include "../words/path_words.hpp"
 #include "../words/places.hpp"
 #include "charged_work.hpp"
-#include "idle_waits.hpp"
 #include "waking_work.hpp"
 
 namespace coroscope::analysis::inline paths {
@@ -138,11 +137,7 @@ work_sums::const_iterator cause_of(const work_sums& work) {
 class part_collection {
 public:
     part_collection(const trace& loaded, const std::vector<critical_path>& paths)
-        : loaded_(loaded),
-          charged_(loaded),
-          waking_(loaded, paths),
-          idle_(loaded, paths),
-          devices_(loaded) {}
+        : loaded_(loaded), charged_(loaded), waking_(loaded, paths), devices_(loaded) {}
 
     void add(const critical_path& path, bool is_slow) {
         for (const path_segment& each : path.segments) {
@@ -166,7 +161,6 @@ public:
             part.slow_ns = slow_ns.next(sums.slow_ns);
             part.median_ns = median_ns.next(sums.median_ns);
             part.cause = cause_in(sums, slow);
-            if (is_common_wait(part)) part.cause.reset();
             made.push_back(std::move(part));
         }
         std::ranges::stable_sort(made, std::ranges::greater(), &request_difference::more_ns);
@@ -174,12 +168,6 @@ public:
     }
 
 private:
-    // If the median requests make a wait of unknown end, too, it is unknown why it took longer.
-    static bool is_common_wait(const request_difference& part) {
-        return part.kind == path_kind::waiting && part.median_ns > 0 && part.cause &&
-               part.cause->role == cause_role::waited;
-    }
-
     [[nodiscard]] named_site place_of(const path_segment& segment) const {
         return {segment_label(loaded_, segment), segment_site(loaded_, segment)};
     }
@@ -207,18 +195,8 @@ private:
         left_ns -= add_device(sums.work, segment, left_ns);
         if (const charge waking = waking_.of(segment, path.start_ns); waking.scope != none)
             add(waking);
-        const std::int64_t own_ns = own_wait_ns(segment, scope, left_ns);
-        if (own_ns > 0)
-            add_work(sums.work,
-                     {scope.first.empty() ? place_of(segment) : scope, cause_role::waited}, none,
-                     own_ns);
-    }
-
-    // Returns the time in which the part was a wait of its own place and not for other work.
-    [[nodiscard]] std::int64_t own_wait_ns(const path_segment& segment, const named_site& scope,
-                                           std::int64_t most_ns) const {
-        if (segment.kind == path_kind::waiting) return std::min(most_ns, idle_.of(segment));
-        return scope.first.empty() ? 0 : most_ns;
+        if (segment.kind == path_kind::suspended && !scope.first.empty() && left_ns > 0)
+            add_work(sums.work, {scope, cause_role::waited}, none, left_ns);
     }
 
     // Adds the device work for which the task waited, and returns its time.
@@ -267,7 +245,6 @@ private:
     const trace& loaded_;
     charged_work charged_;
     waking_work waking_;
-    idle_waits idle_;
     device_coverage devices_;
     std::map<part_key, part_sums> parts_;
 };

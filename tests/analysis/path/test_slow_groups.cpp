@@ -162,39 +162,6 @@ analysis::trace woken_late(std::int64_t begin_ns, bool by_task) {
     return loaded(built.lasts(now + ms));
 }
 
-// Request 20 waits for 5 ms, and its wake is unknown. Thread 1 is blocked all the time.
-struct unseen_wake {
-    bool others_wait = false;      // for a microsecond, at the same place
-    bool works_meanwhile = false;  // a scope outside tasks is open on thread 1
-    bool is_idle = true;           // else the states of thread 1 are unknown
-
-    [[nodiscard]] analysis::request_difference first() const {
-        test::trace_builder built;
-        const auto serve = built.site("serve", "server.cpp", 1, trace::site_kind::coroutine);
-        const auto store = built.site("store.get", "store.cpp", 2, trace::site_kind::await);
-        const auto purge = built.site("purge", "store.cpp", 3);
-        std::int64_t now = 100;
-        for (std::uint64_t task = 1; task <= 20; ++task) {
-            const bool is_slow = task == 20;
-            const std::int64_t end = now + 10 + (is_slow ? 5 * ms : 1000);
-            built.on(1).spawn(now, task, serve, trace::spawn_started);
-            if (is_slow || others_wait)
-                built.on(1).suspend(now + 10, task, store).resume(end, task);
-            built.on(1).finish(end + 10, task);
-            if (is_slow && works_meanwhile) built.on(1).scope(purge, now + 100, end - 100);
-            now = end + 1000;
-        }
-        analysis::trace from = loaded(built.lasts(now));
-        from.states.source = trace::thread_state_source::switches;
-        from.states.histories.resize(from.threads.size());
-        if (is_idle)
-            from.states.histories[0].points = {
-                {.time_ns = 0, .state = analysis::thread_state::blocked},
-                {.time_ns = now, .blocked_ns = now, .state = analysis::thread_state::unknown}};
-        return first_difference(from);
-    }
-};
-
 // The session recorded each switch. The thread was on a processor, as far as its states are known.
 void keep_states(analysis::trace& from, std::uint32_t thread, std::int64_t until_ns) {
     from.states.source = trace::thread_state_source::switches;
@@ -269,31 +236,6 @@ TEST_SUITE("slow groups") {
         const analysis::slow_requests found = compared(loaded(built.lasts(now)));
         CHECK(found.differences.front().share > 1);
         CHECK(found.unexplained_share == doctest::Approx(1));
-    }
-
-    TEST_CASE("a wait of unknown end explains slow requests if its thread was idle meanwhile") {
-        const analysis::request_difference first = unseen_wake{}.first();
-        CHECK(first.kind == path_kind::waiting);
-        CHECK(first.label == "store.get");
-        REQUIRE(first.cause);
-        CHECK(first.cause->role == cause_role::waited);
-        CHECK(first.is_explained());
-    }
-
-    TEST_CASE("a wait of unknown end explains nothing if the median requests make it, too") {
-        const analysis::request_difference first = unseen_wake{.others_wait = true}.first();
-        CHECK(first.kind == path_kind::waiting);
-        CHECK_FALSE(first.cause);
-        CHECK_FALSE(first.is_explained());
-    }
-
-    TEST_CASE("a wait of unknown end explains nothing if its thread worked, or may have worked") {
-        for (const unseen_wake& each :
-             {unseen_wake{.works_meanwhile = true}, unseen_wake{.is_idle = false}}) {
-            const analysis::request_difference first = each.first();
-            CHECK(first.kind == path_kind::waiting);
-            CHECK_FALSE(first.is_explained());
-        }
     }
 
     TEST_CASE("a wait of a fiber, which has the place of its scope, is told with that scope") {
