@@ -105,7 +105,7 @@ export function sampleData(options) {
     threads: [], health: {}, scopes: tables.scopes.name.length, tasks: tables.tasks.id.length, awaits: tables.awaits.task.length, processors: 2,
     thread_states: { source: "switches" } },
   losses: [], notes: [], has_states: true, left_out: [], whole: true, overhead: { recording_ns: 150000, share: 0.011 }, requests, findings: {
-    basis: "requests", requests: options.requests, whole_requests: options.requests, request_ns: sum(tables.requests.length_ns), machine_ns: 0,
+    basis: "requests", requests: options.requests, whole_requests: options.requests, request_ns: sum(tables.requests.length_ns), machine_ns: 0, idle_ns: 0,
     findings: [], not_run: [{ rule: "pool-exhausted", needs: "waits for resources" }] }, why: [], paths: [],
   tables: { scopes: scopeTable(tables, simulation) }, redacted: [], against: options.against ? { trace: "old.cst", title, info: {},
     comparison: { columns: [{ key: "name", heading: "Name", kind: "text" }], rows: [{ name: "sqlite.get" }], links: [{}] } } : null,

@@ -10,7 +10,7 @@ const HOSTILE = "</script><img src=x onerror=\"document.title='taken'\">";
 function empty(data) {
   const { summary } = data;
   Object.assign(summary, { requests: { guessed: false, types: [] }, why: [], paths: [], tables: {}, has_states: false, overhead: null });
-  summary.findings = { basis: "tasks", requests: 0, whole_requests: 0, request_ns: 0, machine_ns: 0, findings: [], not_run: [] };
+  summary.findings = { basis: "tasks", requests: 0, whole_requests: 0, request_ns: 0, machine_ns: 0, idle_ns: 0, findings: [], not_run: [] };
   for (const name of Object.keys(data.tables)) {
     if (name !== "frames") data.tables[name] = Object.fromEntries(Object.keys(data.tables[name]).map((column) => [column, []]));
   }
@@ -24,6 +24,17 @@ export const OVERVIEW_TESTS = {
     const text = await page.text("main");
     assert.ok(text.includes("costs 70.0 ms") && text.includes("Give slow jobs a pool of their own."));
     for (const type of data.summary.requests.types) assert.ok(text.includes(type.name));
+  },
+
+  "queued time without a recorded task is not said to be a busy machine": async (bench) => {
+    const report = bench.report({ requests: 50 }, ({ summary }) => {
+      summary.has_states = true;
+      Object.assign(summary.findings, { request_ns: 1000, machine_ns: 0, idle_ns: 400 });
+    });
+    const { page } = await bench.open("#overview", { report });
+    const text = await page.text("main");
+    assert.match(text, /Queued for threads without a task: 40 %/);
+    assert.doesNotMatch(text, /machine was busy/i);
   },
 
   "the pieces of a bar add up to its width": async (bench) => {

@@ -106,9 +106,13 @@ struct findings {
     finding_basis basis = finding_basis::tasks;
     std::uint64_t requests = 0;   ///< whole requests whose critical paths were followed
     std::int64_t request_ns = 0;  ///< the sum of the wall times of these requests
-    /// The part of `request_ns` in which the machine had no processor for the program, or had not
-    /// yet run an idle thread that was woken. No rule explains this time.
+    /// The part of `request_ns` in which a thread had work, but no processor. No rule explains this
+    /// time.
     std::int64_t machine_ns = 0;
+    /// The part of `request_ns` in which a task was queued for a thread that ran no recorded task.
+    /// The thread had just been woken, had no processor, or did work that is not recorded. No rule
+    /// explains this time.
+    std::int64_t idle_ns = 0;
     /// The number of all whole requests. If there are more than 20,000, check() follows the paths
     /// of 20,000 evenly chosen ones, and all counts and costs are those of the followed ones.
     std::uint64_t whole_requests = 0;

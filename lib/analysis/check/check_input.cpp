@@ -40,7 +40,7 @@ std::vector<request_info> whole_tasks(const trace& loaded) {
 check_input::check_input(const trace& loaded)
     : loaded_(loaded),
       list_(requests_of(loaded)),
-      machine_of_executors_(loaded.executors.size() + 1),
+      stalled_of_executors_(loaded.executors.size() + 1),
       places_(loaded) {
     choose_requests();
     sort_requests();
@@ -77,15 +77,15 @@ void check_input::follow_paths() {
     for_each_critical_path(loaded_, followed, {}, [&](const critical_path& path) {
         delays.add(at, path);
         checked_request& request = requests_[at++];
-        request.machine_ns = delays.machine_ns_of_last();
+        request.stalled = delays.stalled_of_last();
         request.unproven_ns = delays.unproven_ns_of_last();
         add_to(request_ns_, request.info.wall_ns());
-        add_to(machine_ns_, request.machine_ns);
+        stalled_.add(request.stalled);
     });
     queued_ = delays.take_queued();
     held_ = delays.take_held();
     turns_ = delays.take_turns();
-    machine_of_executors_ = delays.take_machine();
+    stalled_of_executors_ = delays.take_stalled();
 }
 
 void check_input::sort_requests() {
@@ -127,12 +127,12 @@ void check_input::sort_events() {
             event_order_[next[task]++] = at;
 }
 
-std::int64_t check_input::machine_ns_of(std::uint32_t executor) const {
-    return machine_of_executors_[std::min<std::size_t>(executor, machine_of_executors_.size() - 1)];
+const stalled_time& check_input::stalled_of(std::uint32_t executor) const {
+    return stalled_of_executors_[std::min<std::size_t>(executor, stalled_of_executors_.size() - 1)];
 }
 
 bool check_input::is_worth(std::int64_t cost_ns, double share) const noexcept {
-    const auto program_ns = static_cast<double>(request_ns_ - machine_ns_);
+    const auto program_ns = static_cast<double>(request_ns_ - stalled_.total_ns());
     return cost_ns >= least_cost_ns && static_cast<double>(cost_ns) >= share * program_ns;
 }
 

@@ -24,12 +24,12 @@ namespace coroscope::analysis::inline checks {
 /// A whole request whose path was followed.
 struct checked_request {
     request_info info;
-    std::int64_t machine_ns = 0;   ///< the part of its path that the machine explains
+    stalled_time stalled;          ///< the part of its path that belongs to no recorded work
     std::int64_t unproven_ns = 0;  ///< the part whose cause is unknown, because facts are missing
 
     /// Its wall time without these parts.
     [[nodiscard]] std::int64_t program_ns() const noexcept {
-        return info.wall_ns() - machine_ns - unproven_ns;
+        return info.wall_ns() - stalled.total_ns() - unproven_ns;
     }
 };
 
@@ -49,12 +49,12 @@ public:
     [[nodiscard]] std::span<const hold_delay> hold_delays() const noexcept { return held_; }
     [[nodiscard]] std::span<const turn_delay> turn_delays() const noexcept { return turns_; }
     [[nodiscard]] std::int64_t request_ns() const noexcept { return request_ns_; }
-    [[nodiscard]] std::int64_t machine_ns() const noexcept { return machine_ns_; }
-    /// Queued time that the machine explains, by index into trace::executors; the last one is that
-    /// of unknown executors.
-    [[nodiscard]] std::int64_t machine_ns_of(std::uint32_t executor) const;
+    [[nodiscard]] const stalled_time& stalled() const noexcept { return stalled_; }
+    /// Queued time that belongs to no recorded work, by index into trace::executors; the last one
+    /// is that of unknown executors.
+    [[nodiscard]] const stalled_time& stalled_of(std::uint32_t executor) const;
 
-    /// Returns whether a cost is at least `share` of the request time that the program explains.
+    /// Returns whether a cost is at least `share` of the request time that recorded work explains.
     [[nodiscard]] bool is_worth(std::int64_t cost_ns, double share) const noexcept;
     /// The part of all request time, at most 1.
     [[nodiscard]] double share_of(std::int64_t cost_ns) const noexcept;
@@ -108,10 +108,10 @@ private:
     std::vector<queue_delay> queued_;
     std::vector<hold_delay> held_;
     std::vector<turn_delay> turns_;
-    std::vector<std::int64_t> machine_of_executors_;
+    std::vector<stalled_time> stalled_of_executors_;
     std::uint64_t whole_requests_ = 0;
     std::int64_t request_ns_ = 0;
-    std::int64_t machine_ns_ = 0;
+    stalled_time stalled_;
     std::vector<std::uint32_t> event_order_;   // by (task, start)
     std::vector<std::uint32_t> event_starts_;  // of each task in event_order_
     std::unordered_map<std::uint64_t, std::uint32_t> kinds_;

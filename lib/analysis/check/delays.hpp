@@ -7,8 +7,22 @@
 
 #include <coroscope/analysis/critical_path.hpp>
 #include <coroscope/analysis/model.hpp>
+#include <coroscope/analysis/saturated.hpp>
 
 namespace coroscope::analysis::inline checks {
+
+/// Time of paths that belongs to no recorded work.
+struct stalled_time {
+    std::int64_t preempted_ns = 0;  ///< a thread had work, but no processor
+    std::int64_t idle_ns = 0;       ///< a task was queued for a thread that ran no recorded task
+    [[nodiscard]] std::int64_t total_ns() const noexcept {
+        return saturated_sum(preempted_ns, idle_ns);
+    }
+    void add(const stalled_time& other) noexcept {
+        add_to(preempted_ns, other.preempted_ns);
+        add_to(idle_ns, other.idle_ns);
+    }
+};
 
 /// Queued time of a path that is charged to a run of other work.
 struct queue_delay {

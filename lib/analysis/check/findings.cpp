@@ -75,7 +75,8 @@ findings check(const trace& loaded) {
     made.requests = input.requests().size();
     made.whole_requests = input.whole_requests();
     made.request_ns = input.request_ns();
-    made.machine_ns = input.machine_ns();
+    made.machine_ns = input.stalled().preempted_ns;
+    made.idle_ns = input.stalled().idle_ns;
     const auto table = rule_table();
     for (std::size_t at = 0; at < table.size(); ++at) {
         const finding_rule& rule = finding_rules()[at];

@@ -39,10 +39,10 @@ hold hold_around(const critical_path& path, std::uint32_t through) {
 }  // namespace
 
 void path_delays::add(std::uint32_t request, const critical_path& path) {
-    machine_ns_ = 0;
+    stalled_ = {};
     unproven_ns_ = 0;
     for (const path_segment& each : path.segments) {
-        if (each.kind == path_kind::preempted) add_to(machine_ns_, each.length_ns());
+        if (each.kind == path_kind::preempted) add_to(stalled_.preempted_ns, each.length_ns());
         if (each.kind == path_kind::suspended) add_waker(each);
         if (each.kind == path_kind::queued) add_queued(request, path, each);
         if (each.kind == path_kind::blocked) add_blocked(request, path, each);
@@ -82,7 +82,7 @@ void path_delays::add_waker(const path_segment& segment) {
     if (lacks_states(loaded_, thread, segment.start_ns, segment.end_ns))
         add_to(unproven_ns_, segment.length_ns());
     else
-        add_to(machine_ns_,
+        add_to(stalled_.preempted_ns,
                loaded_.states.between(thread, segment.start_ns, segment.end_ns).preempted_ns);
 }
 
@@ -92,9 +92,11 @@ void path_delays::add_queued(std::uint32_t request, const critical_path& path,
     for (const std::uint32_t at : segment.blame)
         charged_.for_each(segment, path.blame[at], [&](const charge& each) {
             if (each.role == cause_role::idle || each.role == cause_role::preempted) {
-                add_to(machine_ns_, each.time_ns);
-                add_to(machine_[std::min<std::size_t>(executor, machine_.size() - 1)],
-                       each.time_ns);
+                const bool is_idle = each.role == cause_role::idle;
+                const stalled_time stalled{.preempted_ns = is_idle ? 0 : each.time_ns,
+                                           .idle_ns = is_idle ? each.time_ns : 0};
+                stalled_.add(stalled);
+                stalled_of_[std::min<std::size_t>(executor, stalled_of_.size() - 1)].add(stalled);
                 return;
             }
             const bool is_held = each.role == cause_role::held;

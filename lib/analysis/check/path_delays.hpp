@@ -16,13 +16,13 @@ class path_delays {
 public:
     /// `loaded` must outlive it.
     explicit path_delays(const trace& loaded)
-        : loaded_(loaded), charged_(loaded), machine_(loaded.executors.size() + 1) {}
+        : loaded_(loaded), charged_(loaded), stalled_of_(loaded.executors.size() + 1) {}
 
     /// Adds the path of the request with that index.
     void add(std::uint32_t request, const critical_path& path);
 
-    /// The machine's part of the path that was added last.
-    [[nodiscard]] std::int64_t machine_ns_of_last() const noexcept { return machine_ns_; }
+    /// The part of the path that was added last that belongs to no recorded work.
+    [[nodiscard]] stalled_time stalled_of_last() const noexcept { return stalled_; }
 
     /// The part of that path whose cause is unknown, because facts are missing.
     [[nodiscard]] std::int64_t unproven_ns_of_last() const noexcept { return unproven_ns_; }
@@ -31,7 +31,9 @@ public:
     [[nodiscard]] std::vector<hold_delay> take_held() { return std::exchange(held_, {}); }
     [[nodiscard]] std::vector<turn_delay> take_turns() { return std::exchange(turns_, {}); }
     /// By executor; the last one is that of unknown executors.
-    [[nodiscard]] std::vector<std::int64_t> take_machine() { return std::exchange(machine_, {}); }
+    [[nodiscard]] std::vector<stalled_time> take_stalled() {
+        return std::exchange(stalled_of_, {});
+    }
 
 private:
     void add_queued(std::uint32_t request, const critical_path& path, const path_segment& segment);
@@ -50,8 +52,8 @@ private:
     std::vector<queue_delay> queued_;
     std::vector<hold_delay> held_;
     std::vector<turn_delay> turns_;
-    std::vector<std::int64_t> machine_;
-    std::int64_t machine_ns_ = 0;
+    std::vector<stalled_time> stalled_of_;  // by executor, queued time only
+    stalled_time stalled_;
     std::int64_t unproven_ns_ = 0;
 };
 

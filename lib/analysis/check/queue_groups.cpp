@@ -244,12 +244,12 @@ private:
     }
 
     // Jobs wait longer behind other jobs than they run, and these jobs explain at least a third of
-    // their queue; the machine explains the rest, or facts are missing.
+    // their queue; for the rest threads had no task or no processor, or facts are missing.
     [[nodiscard]] bool is_crowded(const queue_group& group) const {
         const executor_sums& sums = sums_.at(group.executor);
         return sums.ran_ns >= sums.own_ns &&
                2 * sums.ran_ns >=
-                   saturated_sum(input_.machine_ns_of(group.executor), sums.unproven_ns);
+                   saturated_sum(input_.stalled_of(group.executor).total_ns(), sums.unproven_ns);
     }
 
     const check_input& input_;

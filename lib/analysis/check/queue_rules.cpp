@@ -44,10 +44,10 @@ std::string states_line(const queue_group& group) {
 std::string ahead_line(const check_input& input, const queue_group& group) {
     const std::uint64_t tenths = group.waits == 0 ? 0 : 10 * group.blockers / group.waits;
     return fmt::format("{} waited behind it for {} in all, behind {}.{} such jobs at a time; the "
-                       "machine explains {} of the queue",
+                       "threads had no task or no processor for {} of the queue",
                        victims_text(input, group.victims.count()),
                        format_span(group.victims.time_ns()), tenths / 10, tenths % 10,
-                       format_span(input.machine_ns_of(group.executor)));
+                       format_span(input.stalled_of(group.executor).total_ns()));
 }
 
 // Makes the findings of all groups with that fault. `title(group, label)` is the sentence without

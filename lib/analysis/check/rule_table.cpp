@@ -63,7 +63,7 @@ const rule_entry table[] = {
      lacks_queues, find_long_computations},
     {{"executor-too-small", "Executor too small", warning,
       "The jobs of an executor wait for each other, and all its threads are busy with jobs of the same kind.",
-      "The delayed jobs of the executor wait behind other jobs for at least as long as they run. The machine explains at most two thirds of the queue. No other finding about the executor explains more of it.",
+      "The delayed jobs of the executor wait behind other jobs for at least as long as they run. They explain at least a third of the queue; for the rest, threads have no task or no processor. No other finding about the executor explains more of it.",
       queue_facts,
       "Give the executor more threads if its jobs block, else reduce the work in the named scope or the number of jobs.",
       "More threads do not help if the jobs compute on all processors."},

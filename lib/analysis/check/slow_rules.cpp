@@ -155,7 +155,7 @@ finding describe(const check_input& input, const slow_group& group, const reques
     const auto mean_ns = group.excess_ns / static_cast<std::int64_t>(group.slow.size());
     made.explanation = {
         fmt::format("the slow ones take {} longer than the median of {} on average, without the "
-                    "machine's part",
+                    "time in which threads had no task or no processor",
                     format_span(mean_ns), format_span(group.median_ns)),
         fmt::format("{} of that is {} in `{}`", format_span(part.more_ns()), name_of(part.kind),
                     printable(part.label))};

@@ -2,7 +2,10 @@
 
 // Findings about work that keeps the thread of an executor.
 
+#include <string>
+
 #include <coroscope/analysis/findings.hpp>
+#include <coroscope/analysis/findings_views.hpp>
 
 #include <doctest/doctest.h>
 
@@ -18,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t sleeping_call = 35;  // on x86-64
 
-enum class keeps { blocked, computing, without_processor, without_facts };
+enum class keeps { blocked, computing, without_processor, without_facts, without_record };
 
 // Each request is ready 0.1 ms after its suspension, and runs when a task has left the only thread
 // of the loop after 5 ms.
@@ -34,14 +37,18 @@ analysis::trace queued_behind(keeps how) {
         const std::uint64_t request = service.begin();
         const std::int64_t begin = service.now;
         built.on(1).suspend(begin + 10 * us, request);
-        built.on(1).spawn(begin + 20 * us, 1000 + number, audit, trace::spawn_started);
+        const bool is_recorded = how != keeps::without_record;
+        if (is_recorded)
+            built.on(1).spawn(begin + 20 * us, 1000 + number, audit, trace::spawn_started);
         built.on(2).wake(begin + 100 * us, request, 0, 2, 1);
         if (how == keeps::blocked) kernel.leaves(1, begin + 30 * us);
         if (how == keeps::without_processor) kernel.preempted(1, begin + 30 * us);
         if (how == keeps::blocked || how == keeps::without_processor)
             kernel.enters(1, begin + 5 * ms - 10 * us);
-        built.on(1).long_scope(flush, begin + 20 * us, begin + 5 * ms, 0, 1000 + number);
-        built.on(1).finish(begin + 5 * ms, 1000 + number);
+        if (is_recorded) {
+            built.on(1).long_scope(flush, begin + 20 * us, begin + 5 * ms, 0, 1000 + number);
+            built.on(1).finish(begin + 5 * ms, 1000 + number);
+        }
         built.on(1).resume(begin + 5 * ms, request, 0, 0, 1);
         service.now = begin + 5 * ms + 50 * us;
         service.end();
@@ -79,6 +86,19 @@ TEST_CASE("work that has no processor is no cause: the machine is busy") {
     const analysis::findings found = analysis::check(queued_behind(keeps::without_processor));
     CHECK(found.found.empty());
     CHECK(found.machine_ns > 20 * 4 * ms);
+    CHECK(found.idle_ns == 0);
+}
+
+TEST_CASE("work that is not recorded is no cause, and does not show that the machine is busy") {
+    const analysis::trace from = queued_behind(keeps::without_record);
+    const analysis::findings found = analysis::check(from);
+    CHECK(found.found.empty());
+    CHECK(found.machine_ns == 0);
+    CHECK(found.idle_ns > 20 * 4 * ms);
+    const std::string text = analysis::findings_text(from, found);
+    CHECK(text.find("no recorded task ran on the threads they were queued for") !=
+          std::string::npos);
+    CHECK(text.find("machine") == std::string::npos);
 }
 
 TEST_CASE("work on a thread whose states are missing is no cause: it may have had no processor") {

@@ -50,10 +50,13 @@ function unrunRules() {
 }
 
 function machineVerdict() {
-  const { request_ns: all, machine_ns: machine } = summary().findings;
+  const { request_ns: all, machine_ns: machine, idle_ns: idle } = summary().findings;
   const { has_states: hasStates } = summary();
   if (!hasStates) return verdict("note", "Processor time unknown", "The recording does not say when threads were blocked or had no processor. ", make("code", {}, "coroscope doctor"), " lists the remedy.");
-  if (!all || machine / all < 0.05) return verdict("good", "The machine had room", "Requests hardly waited for a free processor.");
+  const isSmall = (/** @type {number} */ part) => !all || part / all < 0.05;
+  if (isSmall(machine) && !isSmall(idle)) return verdict("note", `Queued for threads without a task: ${share(idle, all)}`,
+    `of all request time (${duration(idle)} of ${duration(all)}). Such a thread had just been woken, had no processor, or did work that is not recorded.`);
+  if (isSmall(machine)) return verdict("good", "The machine had room", "Requests hardly waited for a free processor.");
   return verdict("warning", `The machine was busy: ${share(machine, all)}`,
     `of all request time (${duration(machine)} of ${duration(all)}) threads that could run had no processor. The code that waited is not the cause.`);
 }

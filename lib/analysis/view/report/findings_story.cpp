@@ -5,8 +5,10 @@
 #include <coroscope/analysis/findings_views.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <coroscope/analysis/units.hpp>
@@ -20,13 +22,17 @@ namespace {
 
 constexpr std::size_t most_moments = 3;
 
+// Returns nothing for less than a twentieth of the request time.
+std::string part_text(const findings& of, std::int64_t part_ns, std::string_view what) {
+    if (part_ns == 0 || part_ns * 20 < of.request_ns) return {};
+    return fmt::format("; {} of it {}", format_span(part_ns), what);
+}
+
 std::string basis_text(const findings& of) {
     const std::string time = format_span(of.request_ns);
     const std::string machine =
-        of.machine_ns == 0 || of.machine_ns * 20 < of.request_ns
-            ? std::string()
-            : fmt::format("; {} of it the machine was busy with something else",
-                          format_span(of.machine_ns));
+        part_text(of, of.machine_ns, "the machine was busy with something else") +
+        part_text(of, of.idle_ns, "no recorded task ran on the threads they were queued for");
     const std::string number = of.requests < of.whole_requests
                                    ? fmt::format("{} of {}", of.requests, of.whole_requests)
                                    : std::to_string(of.requests);
