@@ -48,13 +48,14 @@ enum class cause_role : std::uint8_t {
 /// "ran", "held", "waited", "woke", "device", "idle", "preempted", "unknown".
 [[nodiscard]] COROSCOPE_API std::string_view name_of(cause_role role) noexcept;
 
-/// The work to which the largest part of a slow group's time in one part is charged.
+/// The work by which one part is longest in the slow requests.
 struct difference_cause {
     std::string label;            ///< its scope, else its task; a kernel; empty: no work
     std::uint32_t site = none;    ///< of that scope or task: index into trace::sites
     std::uint32_t thread = none;  ///< index into trace::threads; none: several threads
     cause_role role = cause_role::ran;
     std::int64_t time_ns = 0;  ///< mean per slow request
+    std::int64_t more_ns = 0;  ///< more of it than in the median requests, in all roles
 };
 
 /// One part of the paths' time, as means per request.
@@ -65,18 +66,20 @@ struct request_difference {
     std::int64_t slow_ns = 0;
     std::int64_t median_ns = 0;
     double share = 0;  ///< of the difference of the wall times; negative: less in slow requests
+    /// The cause explains at least a fifth of more_ns().
     std::optional<difference_cause> cause;
+    /// The part of more_ns() that is explained: of queued time, that with known work ahead; of
+    /// waiting time, that with a known holder; of unknown time, nothing. Other time has a place, but
+    /// does not count if the states of its threads are missing.
+    std::int64_t explained_ns = 0;
     /// For a wait: the innermost scope that was open in the task, if it is not the request itself.
     std::string scope;
     std::uint32_t scope_site = none;  ///< index into trace::sites
     [[nodiscard]] std::int64_t more_ns() const noexcept { return slow_ns - median_ns; }
-    /// Returns false for waiting parts without a known holder, for queued ones without known work
-    /// ahead, for running ones whose threads' states are missing, and for unknown parts.
+    /// Returns whether at least a fifth is explained, and facts are not missing for most of it.
     [[nodiscard]] bool is_explained() const noexcept {
-        if (cause && cause->role == cause_role::unknown) return false;
-        if (kind == path_kind::waiting) return cause && cause->role == cause_role::held;
-        if (kind == path_kind::queued) return cause && analysis::is_work(cause->role);
-        return kind != path_kind::unknown;
+        return explained_ns > 0 && explained_ns >= more_ns() / 5 &&
+               !(cause && cause->role == cause_role::unknown);
     }
 };
 

@@ -24,7 +24,7 @@ namespace coroscope::analysis::inline checks {
 /// A whole request whose path was followed.
 struct checked_request {
     request_info info;
-    stalled_time stalled;          ///< the part of its path that belongs to no recorded work
+    stalled_time stalled{};        ///< the part of its path that belongs to no recorded work
     std::int64_t unproven_ns = 0;  ///< the part whose cause is unknown, because facts are missing
 
     /// Its wall time without these parts.

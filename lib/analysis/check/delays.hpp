@@ -62,6 +62,7 @@ struct turn_delay {
     /// trace::events; none: there is no such scope.
     std::uint32_t item = none;
     std::uint32_t await = none;    ///< the worker's own wait: index into trace::awaits
+    path_kind kind = path_kind::unknown;
     std::int64_t wait_end_ns = 0;  ///< when the worker woke the request
     std::int64_t from_ns = 0;
     std::int64_t time_ns = 0;

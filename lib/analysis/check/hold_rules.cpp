@@ -20,7 +20,7 @@
 namespace coroscope::analysis::inline checks {
 namespace {
 
-/// The time that requests waited for one lock or resource, by the place of the holder.
+/// The time that requests waited for one lock or resource.
 struct hold_group {
     victim_sums victims;
     place_sums causes;
@@ -35,14 +35,28 @@ struct hold_group {
 
 enum class hold_fault : std::uint8_t { none, held_across_wait, contended, exhausted };
 
-/// A resource by its name, a lock by the place of its holder: the looks at a thread do not always
-/// show the address.
+// "mutex", "pool", …; empty for a lock of the C library.
+std::string_view kind_of_held(const trace& loaded, std::uint32_t resource) {
+    if (resource >= loaded.resource_waits.size()) return {};
+    const site_info* const site = find_site(loaded, loaded.resource_waits[resource].site);
+    return site == nullptr ? std::string_view() : std::string_view(site->category);
+}
+
+bool has_many_holders(const trace& loaded, std::uint32_t resource) {
+    const std::string_view kind = kind_of_held(loaded, resource);
+    return kind == "pool" || kind == "semaphore" || kind == "channel";
+}
+
+/// A pool by its name, as all its holders exhaust it together. Otherwise the place of the holder,
+/// and the name of a resource. The looks at a thread do not always show the address of a lock.
 using hold_key = std::tuple<std::uint32_t, std::string, std::uint32_t>;
 
 hold_key hold_key_of(const trace& loaded, const hold_delay& delay, const finding_place& holder) {
-    if (delay.resource < loaded.resource_waits.size())
-        return {loaded.resource_waits[delay.resource].site, {}, none};
-    return {none, holder.label, holder.site};
+    const std::uint32_t site = delay.resource < loaded.resource_waits.size()
+                                   ? loaded.resource_waits[delay.resource].site
+                                   : none;
+    if (has_many_holders(loaded, delay.resource)) return {site, {}, none};
+    return {site, holder.label, holder.site};
 }
 
 bool is_idle(path_kind kind) {
@@ -82,13 +96,6 @@ std::vector<hold_group> hold_groups_of(check_input& input) {
     return made;
 }
 
-// "mutex", "pool", …; empty for a lock of the C library.
-std::string_view kind_of_held(const trace& loaded, const hold_group& group) {
-    if (group.resource >= loaded.resource_waits.size()) return {};
-    const site_info* const site = find_site(loaded, loaded.resource_waits[group.resource].site);
-    return site == nullptr ? std::string_view() : std::string_view(site->category);
-}
-
 std::string name_of_held(const trace& loaded, const hold_group& group) {
     if (group.resource < loaded.resource_waits.size()) {
         const std::uint32_t site = loaded.resource_waits[group.resource].site;
@@ -102,8 +109,7 @@ hold_fault hold_fault_of(const check_input& input, const hold_group& group) {
     if (!input.is_worth(group.victims.time_ns(), least_share)) return hold_fault::none;
     // With the missing facts, other work may have been the largest cause.
     if (group.causes.largest_ns() <= group.unproven_ns) return hold_fault::none;
-    const std::string_view kind = kind_of_held(input.loaded(), group);
-    if (kind == "pool" || kind == "semaphore" || kind == "channel") return hold_fault::exhausted;
+    if (has_many_holders(input.loaded(), group.resource)) return hold_fault::exhausted;
     return group.idle_ns > group.victims.time_ns() / 2 ? hold_fault::held_across_wait
                                                        : hold_fault::contended;
 }

@@ -7,6 +7,7 @@
 
 #include "../model/missing_facts.hpp"
 #include "../model/task_slices.hpp"
+#include "../path/earlier_work.hpp"
 #include "../path/work_ahead.hpp"
 
 namespace coroscope::analysis::inline checks {
@@ -14,8 +15,6 @@ namespace {
 
 // Shorter delays are the price of any hand-over between tasks.
 constexpr std::int64_t least_delay_ns = 5'000;
-// Deeper families of tasks are not followed.
-constexpr std::size_t deepest_family = 64;
 
 // The innermost wait for a lock or a resource through which the path came to a segment.
 struct hold {
@@ -41,7 +40,13 @@ hold hold_around(const critical_path& path, std::uint32_t through) {
 void path_delays::add(std::uint32_t request, const critical_path& path) {
     stalled_ = {};
     unproven_ns_ = 0;
-    for (const path_segment& each : path.segments) {
+    const std::vector<std::uint32_t> earlier = earlier_work(loaded_, path);
+    for (std::size_t at = 0; at < path.segments.size(); ++at) {
+        const path_segment& each = path.segments[at];
+        if (earlier[at] != none) {
+            add_to(unproven_ns_, each.length_ns());
+            continue;
+        }
         if (each.kind == path_kind::preempted) add_to(stalled_.preempted_ns, each.length_ns());
         if (each.kind == path_kind::suspended) add_waker(each);
         if (each.kind == path_kind::queued) add_queued(request, path, each);
@@ -71,7 +76,7 @@ bool path_delays::is_unproven(const charge& holder, const path_segment& during) 
     return lacks_states(loaded_, holder.thread, during.start_ns, during.end_ns);
 }
 
-// A thread outside tasks that woke the task may have had no processor for some of the time.
+// A thread outside tasks that woke the task may have been late, because it had no processor.
 void path_delays::add_waker(const path_segment& segment) {
     if (segment.await >= loaded_.awaits.size()) return;
     const await_info& await = loaded_.awaits[segment.await];
@@ -82,7 +87,7 @@ void path_delays::add_waker(const path_segment& segment) {
     if (lacks_states(loaded_, thread, segment.start_ns, segment.end_ns))
         add_to(unproven_ns_, segment.length_ns());
     else
-        add_to(stalled_.preempted_ns,
+        add_to(unproven_ns_,
                loaded_.states.between(thread, segment.start_ns, segment.end_ns).preempted_ns);
 }
 
@@ -170,17 +175,6 @@ void path_delays::add_held(std::uint32_t request, const critical_path& path,
     held_.push_back(delay);
 }
 
-// Returns whether the task is the request's, or was created by it.
-bool path_delays::is_of_request(const critical_path& path, std::uint32_t task) const {
-    for (std::size_t depth = 0; depth < deepest_family && task < loaded_.tasks.size(); ++depth) {
-        if (task == path.task) return true;
-        const task_info& of = loaded_.tasks[task];
-        if (of.spawn_ns && *of.spawn_ns < path.start_ns) return false;
-        task = of.parent;
-    }
-    return false;
-}
-
 // Returns the outermost scope around `scope` that is not open during all of the wait.
 std::uint32_t path_delays::item_of(std::uint32_t scope, const path_wait& wait) const {
     std::uint32_t found = none;
@@ -196,15 +190,17 @@ std::uint32_t path_delays::item_of(std::uint32_t scope, const path_wait& wait) c
 // Finds the outermost other task through which the path came to the segment.
 void path_delays::add_turn(std::uint32_t request, const critical_path& path,
                            const path_segment& segment) {
-    turn_delay delay{
-        .request = request, .from_ns = segment.start_ns, .time_ns = segment.length_ns()};
+    turn_delay delay{.request = request,
+                     .kind = segment.kind,
+                     .from_ns = segment.start_ns,
+                     .time_ns = segment.length_ns()};
     std::uint32_t task = segment.task;
     std::uint32_t scope = segment.event;
     std::uint32_t await = segment.await;
     for (std::uint32_t at = segment.through; at < path.waits.size();) {
         const path_wait& wait = path.waits[at];
         if (wait.edge == path_edge::lock || wait.edge == path_edge::resource) return;
-        if (task != none && !is_of_request(path, task)) {
+        if (task != none && !is_of_request(loaded_, path, task)) {
             delay.worker = task;
             delay.item = item_of(scope, wait);
             delay.await = await;

@@ -102,12 +102,13 @@ std::vector<request_info> infos_of(const check_input& input, const group_members
 }
 
 // Returns the work that explains a part. It does not explain a wait of which it takes less than
-// half, such as the work of another thread that began late in the wait. The rest of queued time may
-// be the machine's.
+// half, such as the work of another thread that began late in the wait. Queued time without known
+// work ahead does not count.
 const difference_cause* main_cause(const request_difference& part) {
     if (!part.cause || !is_work(part.cause->role)) return nullptr;
-    const bool is_main = part.kind == path_kind::queued || 2 * part.cause->time_ns >= part.slow_ns;
-    return is_main ? &*part.cause : nullptr;
+    const std::int64_t whole_ns =
+        part.kind == path_kind::queued ? part.explained_ns : part.more_ns();
+    return 2 * part.cause->more_ns >= whole_ns ? &*part.cause : nullptr;
 }
 
 // Returns the largest part of the difference that the program explains.

@@ -2,6 +2,8 @@
 #include "turn_rules.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -24,35 +26,71 @@ struct worker_group {
     std::uint32_t worker = none;
 };
 
-// The item that the worker served last before each wake is that of the woken request.
 using wait_key = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;  // request, worker, end
 
 wait_key turn_key_of(const turn_delay& of) { return {of.request, of.worker, of.wait_end_ns}; }
 
-std::map<wait_key, std::uint32_t> items_of_waits(const check_input& input) {
-    const trace& loaded = input.loaded();
-    std::map<wait_key, std::uint32_t> found;
+/// The wakes by each worker: when it woke which task.
+class worker_wakes {
+public:
+    explicit worker_wakes(const check_input& input) {
+        for (const turn_delay& each : input.turn_delays()) wakes_[each.worker];
+        for (const await_info& each : input.loaded().awaits)
+            if (const auto of = wakes_.find(each.waker); of != wakes_.end() && each.wake_ns)
+                of->second.insert(*each.wake_ns);
+    }
+
+    /// Returns the last wake before a moment; none: there is no earlier one.
+    [[nodiscard]] std::int64_t before(std::uint32_t worker, std::int64_t time_ns) const {
+        const std::set<std::int64_t>& of = wakes_.at(worker);
+        const auto after = of.lower_bound(time_ns);
+        return after == of.begin() ? INT64_MIN : *std::prev(after);
+    }
+
+private:
+    std::map<std::uint32_t, std::set<std::int64_t>> wakes_;
+};
+
+/// The items of other requests lie between these times. The worker got the item of the waiting
+/// request when it last waited outside items, or after it last woke another task. If its thread was
+/// blocked outside items, nothing was there for it to do: the items before did not keep the request
+/// waiting.
+struct turn_times {
+    std::int64_t first_ns = INT64_MIN;
+    std::int64_t own_ns = INT64_MIN;
+};
+
+std::map<wait_key, turn_times> times_of_waits(const check_input& input) {
+    const worker_wakes wakes(input);
+    std::map<wait_key, turn_times> found;
     for (const turn_delay& each : input.turn_delays()) {
-        if (each.item == none) continue;
-        std::uint32_t& own = found.try_emplace(turn_key_of(each), each.item).first->second;
-        if (loaded.events[each.item].start_ns > loaded.events[own].start_ns) own = each.item;
+        const auto [at, is_new] = found.try_emplace(turn_key_of(each));
+        turn_times& of = at->second;
+        if (is_new) of.own_ns = wakes.before(each.worker, each.wait_end_ns);
+        if (each.item != none) continue;
+        const std::int64_t end_ns = each.from_ns + each.time_ns;
+        if (each.kind == path_kind::blocked) of.first_ns = std::max(of.first_ns, end_ns);
+        if (each.kind == path_kind::suspended || each.kind == path_kind::waiting)
+            of.own_ns = std::max(of.own_ns, end_ns);
     }
     return found;
 }
 
 std::map<std::uint32_t, worker_group> workers_of(check_input& input) {
     const trace& loaded = input.loaded();
-    const auto own = items_of_waits(input);
+    const auto times = times_of_waits(input);
     std::map<std::uint32_t, worker_group> groups;  // by kind of the worker
     for (const turn_delay& each : input.turn_delays()) {
         if (each.item == none) continue;
+        const turn_times& of = times.at(turn_key_of(each));
+        const event& item = loaded.events[each.item];
         worker_group& group = groups[input.kind_of(each.worker)];
         group.worker = each.worker;
-        if (own.at(turn_key_of(each)) == each.item) {
+        if (each.from_ns < of.first_ns) continue;
+        if (item.start_ns >= of.own_ns) {
             add_to(group.own_ns, each.time_ns);
             continue;
         }
-        const event& item = loaded.events[each.item];
         const finding_place place = input.work_at(each.worker, each.item);
         group.victims.add(input, each.request, each.time_ns);
         group.causes.add(place, each.time_ns);

@@ -102,16 +102,18 @@ private:
                                places_.of_task(index)});
     }
 
-    // If the task waited for a resource, charges that part of the await to the holder. Returns the
-    // charged time.
+    // If the task waited for a resource, charges the await to its holders. Returns the charged time.
     std::int64_t add_held(const await_info& await, std::uint32_t waiting, std::int64_t until_ns) {
-        const held_wait* const held = held_.of_task(await.task, await.suspend_ns, until_ns);
-        if (held == nullptr) return 0;
-        const std::int64_t from_ns = std::max(await.suspend_ns, held->start_ns);
-        const std::int64_t to_ns = std::min(until_ns, held->until_ns);
-        add(waiting, work_at(blame_kind::held, held->task, held->thread, to_ns - 1),
-            to_ns - from_ns);
-        return to_ns - from_ns;
+        std::int64_t sum_ns = 0;
+        while (const auto held = held_.of_task(await.task, await.suspend_ns, until_ns)) {
+            const std::int64_t from_ns = std::max(await.suspend_ns, held->start_ns);
+            const std::int64_t to_ns = std::min(until_ns, held->until_ns);
+            add(waiting, work_at(blame_kind::held, held->task, held->thread, to_ns - 1),
+                to_ns - from_ns);
+            add_to(sum_ns, to_ns - from_ns);
+            until_ns = from_ns;
+        }
+        return sum_ns;
     }
 
     blamed_work work_before_wake(const await_info& await, std::uint32_t index) {
@@ -200,12 +202,7 @@ private:
     void add_locks(const std::vector<lock_wait>& waits) {
         for (const lock_wait& each : waits) {
             const thread_work& waiter = each.waiter;
-            const thread_work& holder = each.blamed();
-            const bool is_known = holder.thread != none || holder.task != none;
-            add(work_of(blame_kind::held, waiter.task, waiter.scope).place,
-                is_known ? work_of(blame_kind::held, holder.task, holder.scope)
-                         : blamed_work{blame_kind::unknown, nowhere_},
-                each.end_ns - each.start_ns);
+            add_holders(work_of(blame_kind::held, waiter.task, waiter.scope).place, each);
         }
     }
 
@@ -213,18 +210,29 @@ private:
     void add_resources() {
         for (const resource_wait& each : loaded_.resource_waits) {
             if (!is_on_thread(loaded_, each)) continue;
-            add(work_at(blame_kind::held, each.task, each.thread, each.start_ns).place,
-                work_behind(each), each.end_ns - each.start_ns);
+            const std::uint32_t waiting =
+                work_at(blame_kind::held, each.task, each.thread, each.start_ns).place;
+            if (is_for_result(loaded_, each) && has_releaser(each))
+                add(waiting,
+                    work_at(blame_kind::woke, each.releaser_task, each.releaser_thread,
+                            *each.released_ns - 1),
+                    each.end_ns - each.start_ns);
+            else
+                add_holders(waiting, each);
         }
     }
 
-    blamed_work work_behind(const resource_wait& wait) {
-        if (is_for_result(loaded_, wait) && has_releaser(wait))
-            return work_at(blame_kind::woke, wait.releaser_task, wait.releaser_thread,
-                           *wait.released_ns - 1);
-        if (wait.holder_known)
-            return work_of(blame_kind::held, wait.holder_task, wait.holder_scope);
-        return {blame_kind::unknown, nowhere_};
+    // Charges a wait to those who held what was waited for.
+    template <class Wait>
+    void add_holders(std::uint32_t waiting, const Wait& wait) {
+        std::int64_t unknown_ns = wait.end_ns - wait.start_ns;
+        held_.holds().for_each_in(
+            wait, wait.start_ns, wait.end_ns,
+            [&](const thread_work& holder, std::int64_t from_ns, std::int64_t to_ns) {
+                unknown_ns -= to_ns - from_ns;
+                add(waiting, work_of(blame_kind::held, holder.task, holder.scope), to_ns - from_ns);
+            });
+        if (unknown_ns > 0) add(waiting, {blame_kind::unknown, nowhere_}, unknown_ns);
     }
 
     [[nodiscard]] std::vector<await_blame> rows() const {

@@ -26,6 +26,7 @@ std::int64_t scaled(std::int64_t time_ns, std::int64_t part_ns, std::int64_t who
 
 charged_work::charged_work(const trace& loaded)
     : loaded_(loaded),
+      holds_(loaded),
       sampled_(waits_in_looks(loaded)),
       seen_(sampled_, loaded.threads.size(),
             [](const lock_wait& each) { return each.waiter.thread; }),
@@ -38,20 +39,22 @@ charged_work::charged_work(const trace& loaded)
 // resources, if they are known.
 void charged_work::add_holders(const path_segment& segment, const path_blame& blame,
                                std::vector<charge>& to) const {
-    const auto add = [&](const thread_work& holder, std::int64_t from_ns, std::int64_t to_ns) {
-        to.push_back({holder.task, holder.scope, holder.thread, cause_role::held, to_ns - from_ns});
-    };
+    const auto add = [&](const charge& each) { to.push_back(each); };
     const auto add_lock = [&](const lock_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
-        if (wait.waiter.task == blame.task && wait.waiter.scope == blame.event)
-            add(wait.blamed(), from_ns, to_ns);
+        if (wait.waiter.task != blame.task || wait.waiter.scope != blame.event) return;
+        std::int64_t unknown_ns = to_ns - from_ns;
+        for_each_hold(wait, from_ns, to_ns, [&](const charge& each) {
+            unknown_ns -= each.time_ns;
+            to.push_back(each);
+        });
+        if (unknown_ns > 0) to.push_back({.role = cause_role::held, .time_ns = unknown_ns});
     };
     waits_.locks.for_each_in(blame.thread, segment.start_ns, segment.end_ns, add_lock);
     seen_.for_each_in(blame.thread, segment.start_ns, segment.end_ns, add_lock);
     waits_.resources.for_each_in(
         blame.thread, segment.start_ns, segment.end_ns,
         [&](const resource_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
-            if (wait.task == blame.task && wait.holder_known)
-                add({wait.holder_thread, wait.holder_task, wait.holder_scope}, from_ns, to_ns);
+            if (wait.task == blame.task) for_each_hold(wait, from_ns, to_ns, add);
         });
 }
 

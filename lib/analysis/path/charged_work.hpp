@@ -13,6 +13,7 @@
 #include <coroscope/analysis/slow_requests.hpp>
 
 #include "blocked_calls.hpp"
+#include "hold_times.hpp"
 
 namespace coroscope::analysis::inline paths {
 
@@ -48,13 +49,22 @@ public:
         resources_.for_each_in(
             segment.task, segment.start_ns, segment.end_ns,
             [&](const resource_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
-                if (wait.holder_known)
-                    visit(charge{wait.holder_task, wait.holder_scope, wait.holder_thread,
-                                 cause_role::held, to_ns - from_ns});
+                for_each_hold(wait, from_ns, to_ns, visit);
             });
     }
 
 private:
+    template <class Wait, class Visit>
+    void for_each_hold(const Wait& wait, std::int64_t from_ns, std::int64_t to_ns,
+                       Visit visit) const {
+        holds_.for_each_in(
+            wait, from_ns, to_ns,
+            [&](const thread_work& holder, std::int64_t begin_ns, std::int64_t end_ns) {
+                visit(charge{holder.task, holder.scope, holder.thread, cause_role::held,
+                             end_ns - begin_ns});
+            });
+    }
+
     /// The times in which blamed work was on its thread, but did not run, or perhaps did not.
     struct stalls {
         std::int64_t preempted_ns = 0;
@@ -76,6 +86,7 @@ private:
                                         std::int64_t to_ns) const;
 
     const trace& loaded_;
+    hold_times holds_;
     std::vector<lock_wait> sampled_;
     items_of_threads<lock_wait> seen_;
     thread_waits waits_;

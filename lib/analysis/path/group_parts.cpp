@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "../words/path_words.hpp"
 #include "../words/places.hpp"
 #include "charged_work.hpp"
+#include "earlier_work.hpp"
 #include "waking_work.hpp"
 
 namespace coroscope::analysis::inline paths {
@@ -37,7 +37,8 @@ using work_sums = std::map<work_key, work_sum>;
 struct part_sums {
     std::int64_t slow_ns = 0;
     std::int64_t median_ns = 0;
-    work_sums work;  // of the slow requests
+    work_sums slow_work;
+    work_sums median_work;
 };
 
 named_site name_of_work(const trace& loaded, std::uint32_t task, std::uint32_t scope) {
@@ -85,53 +86,92 @@ private:
     std::int64_t sum_ns_ = 0;
 };
 
-std::int64_t time_of(const work_sums& work, const named_site& name) {
-    std::int64_t sum_ns = 0;
-    for (const auto& [key, sum] : work)
-        if (key.first == name && analysis::is_work(key.second)) add_to(sum_ns, sum.time_ns);
-    return sum_ns;
-}
+// The sizes of the two groups.
+struct group_sizes {
+    std::int64_t slow;
+    std::int64_t median;
+};
 
-// Returns the largest role of the work that has the most time in all roles: it may have run on one
-// thread while it held a lock for which work on another one waited.
-work_sums::const_iterator largest_work(const work_sums& work) {
-    std::map<named_site, std::int64_t> sums;
-    for (const auto& [key, sum] : work)
-        if (analysis::is_work(key.second)) add_to(sums[key.first], sum.time_ns);
-    const auto size_of = [&](work_sums::const_iterator each) {
-        return std::pair(sums[each->first.first], each->second.time_ns);
-    };
-    auto largest = work.end();
-    for (auto each = work.begin(); each != work.end(); ++each)
-        if (analysis::is_work(each->first.second) &&
-            (largest == work.end() || size_of(each) > size_of(largest)))
-            largest = each;
-    return largest;
-}
-
-work_sums::const_iterator largest_without_work(const work_sums& work) {
-    auto largest = work.end();
-    for (auto each = work.begin(); each != work.end(); ++each)
-        if (!analysis::is_work(each->first.second) &&
-            (largest == work.end() || each->second.time_ns > largest->second.time_ns))
-            largest = each;
-    return largest;
-}
-
-// Returns the largest work of the program if the program has at least half of the charged time, or
-// its largest work at least a fifth. Otherwise the threads were idle or had no processor.
-work_sums::const_iterator cause_of(const work_sums& work) {
-    std::int64_t all_ns = 0;
-    std::int64_t program_ns = 0;
-    for (const auto& [key, sum] : work) {
-        add_to(all_ns, sum.time_ns);
-        if (analysis::is_work(key.second)) add_to(program_ns, sum.time_ns);
+// By how much work took longer in the slow requests, as a mean per request.
+class more_work {
+public:
+    more_work(const part_sums& sums, const group_sizes& sizes) {
+        for (const auto& [key, sum] : sums.slow_work) add(key, sum.time_ns / sizes.slow);
+        for (const auto& [key, sum] : sums.median_work) add(key, -(sum.time_ns / sizes.median));
     }
-    const auto largest = largest_work(work);
-    const bool is_enough =
-        largest != work.end() && (program_ns >= all_ns - program_ns ||
-                                  time_of(work, largest->first.first) >= all_ns / least_work);
-    return is_enough ? largest : largest_without_work(work);
+
+    [[nodiscard]] std::int64_t of(const work_key& key) const { return by_key_.at(key); }
+
+    /// In all roles: work may have run on one thread while it held a lock for which work on another
+    /// one waited.
+    [[nodiscard]] std::int64_t of(const named_site& name) const {
+        std::int64_t sum_ns = 0;
+        for (const auto& [key, time_ns] : by_key_)
+            if (key.first == name && analysis::is_work(key.second)) add_to(sum_ns, time_ns);
+        return sum_ns;
+    }
+
+    [[nodiscard]] std::int64_t of_roles(bool (*is_chosen)(cause_role)) const {
+        std::int64_t sum_ns = 0;
+        for (const auto& [key, time_ns] : by_key_)
+            if (is_chosen(key.second)) add_to(sum_ns, time_ns);
+        return sum_ns;
+    }
+
+    /// Returns the largest role of the work with the most time in all roles; null if there is none.
+    [[nodiscard]] const work_key* largest_work() const {
+        const work_key* largest = nullptr;
+        const auto size_of = [&](const work_key& key) { return std::pair(of(key.first), of(key)); };
+        for (const auto& [key, time_ns] : by_key_)
+            if (analysis::is_work(key.second) &&
+                (largest == nullptr || size_of(key) > size_of(*largest)))
+                largest = &key;
+        return largest;
+    }
+
+    [[nodiscard]] const work_key* largest_without_work() const {
+        const work_key* largest = nullptr;
+        for (const auto& [key, time_ns] : by_key_)
+            if (is_no_work(key.second) && (largest == nullptr || time_ns > of(*largest)))
+                largest = &key;
+        return largest;
+    }
+
+    static bool is_no_work(cause_role role) { return !analysis::is_work(role); }
+
+private:
+    void add(const work_key& key, std::int64_t time_ns) { add_to(by_key_[key], time_ns); }
+
+    std::map<work_key, std::int64_t> by_key_;
+};
+
+// Returns the work that explains a fifth of the longer time; without it, why the threads did not
+// work for half of that time. Null: neither.
+const work_key* cause_of(const more_work& more, std::int64_t more_ns) {
+    const work_key* const work = more.largest_work();
+    if (work != nullptr && more.of(work->first) > 0 &&
+        least_work * more.of(work->first) >= more_ns)
+        return work;
+    if (2 * more.of_roles(more_work::is_no_work) < more_ns) return nullptr;
+    return more.largest_without_work();
+}
+
+// Returns the part of the longer time that has a place or a cause.
+std::int64_t explained_ns(const request_difference& part, const more_work& more) {
+    const std::int64_t most_ns = std::max<std::int64_t>(part.more_ns(), 0);
+    const auto between = [&](std::int64_t time_ns) {
+        return std::clamp<std::int64_t>(time_ns, 0, most_ns);
+    };
+    switch (part.kind) {
+        case path_kind::unknown: return 0;
+        case path_kind::queued: return between(more.of_roles(analysis::is_work));
+        case path_kind::waiting:
+            return between(
+                more.of_roles([](cause_role role) { return role == cause_role::held; }));
+        default: break;
+    }
+    return most_ns - between(more.of_roles(
+                         [](cause_role role) { return role == cause_role::unknown; }));
 }
 
 class part_collection {
@@ -140,11 +180,17 @@ public:
         : loaded_(loaded), charged_(loaded), waking_(loaded, paths), devices_(loaded) {}
 
     void add(const critical_path& path, bool is_slow) {
-        for (const path_segment& each : path.segments) {
+        const std::vector<std::uint32_t> earlier = earlier_work(loaded_, path);
+        for (std::size_t at = 0; at < path.segments.size(); ++at) {
+            if (earlier[at] != none) {
+                add_unproven(path, path.segments[at], path.waits[earlier[at]], is_slow);
+                continue;
+            }
+            const path_segment& each = path.segments[at];
             const named_site scope = scope_of_wait(loaded_, path, each);
             part_sums& sums = parts_[{each.kind, place_of(each), scope}];
             add_to(is_slow ? sums.slow_ns : sums.median_ns, each.length_ns());
-            if (is_slow) add_causes(sums, path, each, scope);
+            add_causes(is_slow ? sums.slow_work : sums.median_work, path, each, scope);
         }
     }
 
@@ -160,7 +206,8 @@ public:
             std::tie(part.scope, part.scope_site) = std::get<2>(key);
             part.slow_ns = slow_ns.next(sums.slow_ns);
             part.median_ns = median_ns.next(sums.median_ns);
-            part.cause = cause_in(sums, slow);
+            set_cause(part, sums,
+                      {static_cast<std::int64_t>(slow), static_cast<std::int64_t>(median)});
             made.push_back(std::move(part));
         }
         std::ranges::stable_sort(made, std::ranges::greater(), &request_difference::more_ns);
@@ -172,17 +219,17 @@ private:
         return {segment_label(loaded_, segment), segment_site(loaded_, segment)};
     }
 
-    void add_causes(part_sums& sums, const critical_path& path, const path_segment& segment,
+    void add_causes(work_sums& work, const critical_path& path, const path_segment& segment,
                     const named_site& scope) const {
         for (const std::uint32_t at : segment.blame)
             charged_.for_each(segment, path.blame[at], [&](const charge& each) {
-                add_charge(sums.work, each, each.time_ns);
+                add_charge(work, each, each.time_ns);
             });
         std::int64_t left_ns = segment.length_ns();
         const auto add = [&](const charge& each) {
             const std::int64_t time_ns = std::min(left_ns, each.time_ns);
             left_ns -= time_ns;
-            add_charge(sums.work, each, time_ns);
+            add_charge(work, each, time_ns);
         };
         // A running thread may be blocked, if its states were not recorded.
         if (segment.kind == path_kind::blocked || segment.kind == path_kind::running)
@@ -192,11 +239,21 @@ private:
             add({.thread = segment.thread, .role = cause_role::unknown, .time_ns = left_ns});
         if (segment.kind != path_kind::suspended && segment.kind != path_kind::waiting) return;
         charged_.for_each_holder(segment, add);
-        left_ns -= add_device(sums.work, segment, left_ns);
+        left_ns -= add_device(work, segment, left_ns);
         if (const charge waking = waking_.of(segment, path.start_ns); waking.scope != none)
             add(waking);
         if (segment.kind == path_kind::suspended && !scope.first.empty() && left_ns > 0)
-            add_work(sums.work, {scope, cause_role::waited}, none, left_ns);
+            add_work(work, {scope, cause_role::waited}, none, left_ns);
+    }
+
+    // Adds time in which the request waited for a waker that did something else.
+    void add_unproven(const critical_path& path, const path_segment& segment,
+                      const path_wait& own_wait, bool is_slow) {
+        path_segment waiting = segment_of(own_wait);
+        waiting.kind = path_kind::waiting;
+        part_sums& sums =
+            parts_[{waiting.kind, place_of(waiting), scope_of_wait(loaded_, path, waiting)}];
+        add_to(is_slow ? sums.slow_ns : sums.median_ns, segment.length_ns());
     }
 
     // Adds the device work for which the task waited, and returns its time.
@@ -227,19 +284,21 @@ private:
         if (found->second.thread != thread) found->second.thread = none;
     }
 
-    [[nodiscard]] static std::optional<difference_cause> cause_in(const part_sums& sums,
-                                                                  std::size_t slow) {
-        const auto largest = cause_of(sums.work);
-        if (largest == sums.work.end()) return std::nullopt;
-        const auto& [name, role] = largest->first;
-        const bool is_minor = 2 * largest->second.time_ns < sums.slow_ns;
-        if (role == cause_role::unknown && is_minor) return std::nullopt;
-        difference_cause cause;
-        cause.role = role;
-        std::tie(cause.label, cause.site) = name;
-        cause.thread = largest->second.thread;
-        cause.time_ns = largest->second.time_ns / static_cast<std::int64_t>(slow);
-        return cause;
+    static void set_cause(request_difference& part, const part_sums& sums,
+                          const group_sizes& sizes) {
+        const more_work more(sums, sizes);
+        part.explained_ns = explained_ns(part, more);
+        const work_key* const chosen = cause_of(more, part.more_ns());
+        if (chosen == nullptr) return;
+        const auto slow = sums.slow_work.find(*chosen);
+        if (slow == sums.slow_work.end()) return;
+        difference_cause& cause = part.cause.emplace();
+        std::tie(cause.label, cause.site) = chosen->first;
+        cause.role = chosen->second;
+        cause.thread = slow->second.thread;
+        cause.time_ns = slow->second.time_ns / sizes.slow;
+        cause.more_ns =
+            analysis::is_work(cause.role) ? more.of(chosen->first) : more.of(*chosen);
     }
 
     const trace& loaded_;

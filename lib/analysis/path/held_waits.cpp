@@ -19,88 +19,113 @@ constexpr std::ptrdiff_t deepest_wait = 4;
 
 }  // namespace
 
-held_waits::held_waits(const trace& loaded) {
-    add_locks(loaded, loaded.lock_waits);
-    if (!loaded.states.looks.empty()) add_locks(loaded, sampled_lock_waits(loaded));
-    add_resources(loaded);
+held_waits::held_waits(const trace& loaded) : loaded_(loaded), holds_(loaded) {
+    if (!loaded.states.looks.empty()) samples_ = sampled_lock_waits(loaded);
+    add_locks(loaded.lock_waits, owned_wait::list::locks);
+    add_locks(samples_, owned_wait::list::samples);
+    add_resources();
     std::ranges::stable_sort(waits_, {}, [](const owned_wait& each) {
-        return std::tuple(each.owner, each.wait.start_ns, -each.wait.until_ns);
+        return std::tuple(each.owner, each.start_ns, -each.end_ns);
     });
 }
 
-void held_waits::add_locks(const trace& loaded, const std::vector<lock_wait>& waits) {
-    for (const lock_wait& each : waits) {
-        if (each.gave_up || each.waiter.thread >= loaded.threads.size()) continue;
-        const bool is_released =
-            each.released_ns && (each.releaser.task != none || each.releaser.thread != none);
-        const thread_work& work = is_released ? each.releaser : each.holder;
-        add(loaded, scope_owner(none, each.waiter.thread),
-            {.start_ns = each.start_ns,
-             .until_ns = each.released_ns.value_or(each.end_ns),
-             .task = work.task,
-             .thread = work.thread,
-             .edge = path_edge::lock,
-             .lock_address = each.address,
-             .lock = each.kind});
-    }
+void held_waits::add_locks(const std::vector<lock_wait>& waits, owned_wait::list of) {
+    for (std::uint32_t at = 0; at < waits.size(); ++at)
+        if (const lock_wait& each = waits[at];
+            !each.gave_up && each.waiter.thread < loaded_.threads.size())
+            waits_.push_back(
+                {scope_owner(none, each.waiter.thread), each.start_ns, each.end_ns, at, of});
 }
 
-void held_waits::add_resources(const trace& loaded) {
-    for (std::uint32_t at = 0; at < loaded.resource_waits.size(); ++at) {
-        const resource_wait& each = loaded.resource_waits[at];
-        if (each.gave_up) continue;
-        held_wait wait{.start_ns = each.start_ns,
-                       .until_ns = each.released_ns.value_or(each.end_ns),
-                       .edge = path_edge::resource,
-                       .resource = at};
-        if (is_for_result(loaded, each)) {
-            wait.edge = path_edge::wake;
-            wait.resource = none;
-        }
-        if (has_releaser(each))
-            std::tie(wait.task, wait.thread) = std::tie(each.releaser_task, each.releaser_thread);
-        else if (each.holder_known)
-            std::tie(wait.task, wait.thread) = std::tie(each.holder_task, each.holder_thread);
-        add(loaded, is_on_thread(loaded, each) ? scope_owner(none, each.thread) : each.task, wait);
+void held_waits::add_resources() {
+    for (std::uint32_t at = 0; at < loaded_.resource_waits.size(); ++at)
+        if (const resource_wait& each = loaded_.resource_waits[at]; !each.gave_up)
+            waits_.push_back(
+                {is_on_thread(loaded_, each) ? scope_owner(none, each.thread) : each.task,
+                 each.start_ns, each.end_ns, at, owned_wait::list::resources});
+}
+
+std::optional<held_wait> held_waits::part_of(const owned_wait& wait, std::int64_t at_ns) const {
+    switch (wait.of) {
+        case owned_wait::list::locks: return part_of(loaded_.lock_waits[wait.index], at_ns);
+        case owned_wait::list::samples: return part_of(samples_[wait.index], at_ns);
+        case owned_wait::list::resources: break;
     }
+    return part_of_resource(wait.index, at_ns);
+}
+
+std::optional<held_wait> held_waits::part_of(const lock_wait& wait, std::int64_t at_ns) const {
+    const std::optional<hold_time> hold = holds_.before(wait, at_ns);
+    if (!hold) return std::nullopt;
+    return held({.edge = path_edge::lock, .lock_address = wait.address, .lock = wait.kind}, *hold);
+}
+
+std::optional<held_wait> held_waits::part_of_resource(std::uint32_t index,
+                                                      std::int64_t at_ns) const {
+    const resource_wait& wait = loaded_.resource_waits[index];
+    const std::optional<hold_time> hold = holds_.before(wait, at_ns);
+    if (!hold) return std::nullopt;
+    if (is_for_result(loaded_, wait)) return held({.edge = path_edge::wake}, *hold);
+    return held({.edge = path_edge::resource, .resource = index}, *hold);
 }
 
 // If the holding task ended before the wait did, it explains the wait only up to its own end.
-void held_waits::add(const trace& loaded, std::uint64_t owner, held_wait wait) {
-    if (wait.task < loaded.tasks.size()) {
-        wait.thread = none;
-        const optional_ns& end_ns = loaded.tasks[wait.task].end_ns;
-        wait.until_ns = std::min(wait.until_ns, end_ns.value_or(wait.until_ns));
-    } else if (wait.thread >= loaded.threads.size()) {
-        return;
+std::optional<held_wait> held_waits::held(held_wait part, const hold_time& by) const {
+    part.start_ns = by.from_ns;
+    part.until_ns = by.to_ns;
+    if (by.holder.task < loaded_.tasks.size()) {
+        part.task = by.holder.task;
+        const optional_ns& end_ns = loaded_.tasks[part.task].end_ns;
+        part.until_ns = std::min(part.until_ns, end_ns.value_or(part.until_ns));
+    } else if (by.holder.thread < loaded_.threads.size()) {
+        part.thread = by.holder.thread;
+    } else {
+        return std::nullopt;
     }
-    if (wait.start_ns < wait.until_ns) waits_.push_back({owner, wait});
+    return part.start_ns < part.until_ns ? std::optional(part) : std::nullopt;
 }
 
-const held_wait* held_waits::on_thread(std::uint32_t thread, std::int64_t from_ns,
-                                       std::int64_t at_ns) const {
+std::optional<held_wait> held_waits::on_thread(std::uint32_t thread, std::int64_t from_ns,
+                                               std::int64_t at_ns) const {
     return latest(scope_owner(none, thread), from_ns, at_ns);
 }
 
-const held_wait* held_waits::of_task(std::uint32_t task, std::int64_t from_ns,
-                                     std::int64_t at_ns) const {
+std::optional<held_wait> held_waits::of_task(std::uint32_t task, std::int64_t from_ns,
+                                             std::int64_t at_ns) const {
     return latest(task, from_ns, at_ns);
 }
 
-const held_wait* held_waits::latest(std::uint64_t owner, std::int64_t from_ns,
-                                    std::int64_t at_ns) const {
-    auto after =
-        std::ranges::lower_bound(waits_, std::pair(owner, at_ns), {}, [](const owned_wait& each) {
-            return std::pair(each.owner, each.wait.start_ns);
-        });
-    const held_wait* found = nullptr;
+bool held_waits::is_ended_by(std::uint32_t releaser, std::uint32_t task,
+                             std::int64_t at_ns) const {
+    if (releaser == none) return false;
+    auto after = first_after(task, at_ns);
+    for (std::ptrdiff_t tried = 0; tried < deepest_wait && after != waits_.begin(); ++tried) {
+        --after;
+        if (after->owner != task) break;
+        if (after->of == owned_wait::list::resources && after->end_ns >= at_ns &&
+            loaded_.resource_waits[after->index].releaser_task == releaser)
+            return true;
+    }
+    return false;
+}
+
+// Returns the owner's first wait from that time on, or a place behind its waits.
+held_waits::place held_waits::first_after(std::uint64_t owner, std::int64_t at_ns) const {
+    return std::ranges::lower_bound(
+        waits_, std::pair(owner, at_ns), {},
+        [](const owned_wait& each) { return std::pair(each.owner, each.start_ns); });
+}
+
+std::optional<held_wait> held_waits::latest(std::uint64_t owner, std::int64_t from_ns,
+                                            std::int64_t at_ns) const {
+    auto after = first_after(owner, at_ns);
+    std::optional<held_wait> found;
     for (std::ptrdiff_t tried = 0; tried < deepest_wait && after != waits_.begin(); ++tried) {
         --after;
         if (after->owner != owner) break;
-        const held_wait& wait = after->wait;
-        if (wait.until_ns <= from_ns) continue;
-        if (found == nullptr || std::min(wait.until_ns, at_ns) > std::min(found->until_ns, at_ns))
-            found = &wait;
+        const std::optional<held_wait> part = part_of(*after, at_ns);
+        if (part && part->until_ns > from_ns && (!found || part->until_ns > found->until_ns))
+            found = part;
     }
     return found;
 }

@@ -4,14 +4,17 @@
 // The recorded waits for locks and resources that known work ended.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <coroscope/analysis/critical_path.hpp>
 
+#include "hold_times.hpp"
+
 namespace coroscope::analysis::inline paths {
 
-/// One wait. Other work explains it from start_ns to until_ns, which is the release, else the end
-/// of the wait.
+/// A part of a wait in which other work held what was waited for, until it was released or, if the
+/// release is unknown, until the wait ended.
 struct held_wait {
     std::int64_t start_ns = 0;
     std::int64_t until_ns = 0;
@@ -23,34 +26,54 @@ struct held_wait {
     coroscope::trace::lock_kind lock = coroscope::trace::lock_kind::unknown;
 };
 
-/// The work that ended a wait is the work that released the lock or the resource; if the release is
-/// unknown, the work that held it when the wait began. Waits that gave up are left out: a time-out
-/// ended them. Waits are also left out if neither the release nor the holder is known.
+/// The parts are those of hold_times. Waits that gave up are left out: a time-out ended them.
 class held_waits {
 public:
+    /// `loaded` must outlive it.
     explicit held_waits(const trace& loaded);
 
-    /// Returns the latest wait of a thread, without a suspension, that began before `at_ns` and
-    /// lasted beyond `from_ns`; null if there is none.
-    [[nodiscard]] const held_wait* on_thread(std::uint32_t thread, std::int64_t from_ns,
-                                             std::int64_t at_ns) const;
+    /// Returns the latest part of a wait of a thread, without a suspension, that began before
+    /// `at_ns` and lasted beyond `from_ns`.
+    [[nodiscard]] std::optional<held_wait> on_thread(std::uint32_t thread, std::int64_t from_ns,
+                                                     std::int64_t at_ns) const;
 
     /// The same for the waits in which the task was suspended.
-    [[nodiscard]] const held_wait* of_task(std::uint32_t task, std::int64_t from_ns,
-                                           std::int64_t at_ns) const;
+    [[nodiscard]] std::optional<held_wait> of_task(std::uint32_t task, std::int64_t from_ns,
+                                                   std::int64_t at_ns) const;
+
+    [[nodiscard]] const hold_times& holds() const noexcept { return holds_; }
+
+    /// Returns whether `releaser` ended a wait of the suspended task for a resource that lasted at
+    /// that time.
+    [[nodiscard]] bool is_ended_by(std::uint32_t releaser, std::uint32_t task,
+                                   std::int64_t at_ns) const;
 
 private:
     struct owned_wait {
         std::uint64_t owner;  // a number of scope_owner()
-        held_wait wait;
+        std::int64_t start_ns;
+        std::int64_t end_ns;
+        std::uint32_t index;
+        enum class list { locks, samples, resources } of;
     };
 
-    void add_locks(const trace& loaded, const std::vector<lock_wait>& waits);
-    void add_resources(const trace& loaded);
-    void add(const trace& loaded, std::uint64_t owner, held_wait wait);
-    [[nodiscard]] const held_wait* latest(std::uint64_t owner, std::int64_t from_ns,
-                                          std::int64_t at_ns) const;
+    using place = std::vector<owned_wait>::const_iterator;
 
+    [[nodiscard]] place first_after(std::uint64_t owner, std::int64_t at_ns) const;
+    void add_locks(const std::vector<lock_wait>& waits, owned_wait::list of);
+    void add_resources();
+    [[nodiscard]] std::optional<held_wait> latest(std::uint64_t owner, std::int64_t from_ns,
+                                                  std::int64_t at_ns) const;
+    [[nodiscard]] std::optional<held_wait> part_of(const owned_wait& wait,
+                                                   std::int64_t at_ns) const;
+    [[nodiscard]] std::optional<held_wait> part_of(const lock_wait& wait, std::int64_t at_ns) const;
+    [[nodiscard]] std::optional<held_wait> part_of_resource(std::uint32_t index,
+                                                            std::int64_t at_ns) const;
+    [[nodiscard]] std::optional<held_wait> held(held_wait part, const hold_time& by) const;
+
+    const trace& loaded_;
+    hold_times holds_;
+    std::vector<lock_wait> samples_;
     std::vector<owned_wait> waits_;  // by (owner, start)
 };
 

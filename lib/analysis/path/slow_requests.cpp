@@ -60,7 +60,7 @@ std::int64_t mean_wall_ns(const requests& group) {
     return sum_ns / static_cast<std::int64_t>(group.size());
 }
 
-// Sets the shares of the parts. Returns the share of the unexplained ones among the parts that are
+// Sets the shares of the parts. Returns the unexplained share of the parts that are
 // longer in the slow requests.
 double add_shares(std::vector<request_difference>& differences) {
     std::int64_t more_ns = 0;
@@ -70,7 +70,7 @@ double add_shares(std::vector<request_difference>& differences) {
         const std::int64_t part_ns = std::max<std::int64_t>(each.more_ns(), 0);
         add_to(more_ns, each.more_ns());
         add_to(grown_ns, part_ns);
-        if (!each.is_explained()) add_to(unexplained_ns, part_ns);
+        add_to(unexplained_ns, part_ns - each.explained_ns);
     }
     for (request_difference& each : differences)
         each.share =

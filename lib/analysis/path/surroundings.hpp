@@ -13,14 +13,17 @@ namespace coroscope::analysis::inline paths {
 class surroundings {
 public:
     /// `loaded` must outlive it. `through_holders`: path_options::through_holders.
-    surroundings(const trace& loaded, bool through_holders) : loaded_(loaded) {
-        if (through_holders) held_.emplace(loaded);
-    }
+    surroundings(const trace& loaded, bool through_holders)
+        : loaded_(loaded), waits_(loaded), through_holders_(through_holders) {}
 
     [[nodiscard]] const trace& loaded() const noexcept { return loaded_; }
 
+    [[nodiscard]] const held_waits& waits() const noexcept { return waits_; }
+
     /// Returns the waits whose holders continue a path; null without `through_holders`.
-    [[nodiscard]] const held_waits* held() const noexcept { return held_ ? &*held_ : nullptr; }
+    [[nodiscard]] const held_waits* held() const noexcept {
+        return through_holders_ ? &waits_ : nullptr;
+    }
 
     /// Reads every slice at the first call.
     [[nodiscard]] const thread_occupants& occupants() {
@@ -30,7 +33,8 @@ public:
 
 private:
     const trace& loaded_;
-    std::optional<held_waits> held_;
+    held_waits waits_;
+    bool through_holders_;
     std::optional<thread_occupants> occupants_;
 };
 

@@ -30,13 +30,15 @@ public:
     [[nodiscard]] charge of(const path_segment& segment, std::int64_t earliest_ns) const;
 
     /// Calls visit(charge) for each wait of the segment's thread for the result of a future, if the
-    /// producer is known. The time ends when the result was made.
+    /// producer is known. The time is that of the producer's scope, until the result was made.
     template <class Visit>
     void for_each_producer(const path_segment& segment, Visit visit) const {
         results_.for_each_in(
             segment.thread, segment.start_ns, segment.end_ns,
             [&](const resource_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
                 charge made = producer_of(wait);
+                if (made.scope != none)
+                    from_ns = std::max(from_ns, loaded_.events[made.scope].start_ns);
                 made.time_ns = std::min(to_ns, *wait.released_ns) - from_ns;
                 if (made.time_ns > 0 && (made.task != none || made.scope != none)) visit(made);
             });

@@ -14,6 +14,8 @@ namespace {
 
 // The longest chain of holders, each of which waits for the next one.
 constexpr std::size_t deepest_holder = 256;
+// Deeper families of tasks are not followed.
+constexpr std::size_t deepest_family = 64;
 
 class walker {
 public:
@@ -89,9 +91,9 @@ private:
     // Explains time in which the thread ran the task `runs`, or no task, since from_ns.
     void step_in_run(std::uint32_t runs, std::uint32_t thread, std::int64_t from_ns) {
         from_ns = std::max(from_ns, levels_.back().from_ns);
-        const held_wait* const wait =
-            around_.held() == nullptr ? nullptr : around_.held()->on_thread(thread, from_ns, at_);
-        if (wait == nullptr) return explain_in(runs, path_kind::running, from_ns, thread, none);
+        const std::optional<held_wait> wait =
+            around_.held() ? around_.held()->on_thread(thread, from_ns, at_) : std::nullopt;
+        if (!wait) return explain_in(runs, path_kind::running, from_ns, thread, none);
         if (wait->until_ns < at_)
             return explain_in(runs, path_kind::running, wait->until_ns, thread, none);
         from_ns = std::max(from_ns, wait->start_ns);
@@ -132,7 +134,8 @@ private:
             if (wake_ns < at_) return explain(path_kind::queued, wake_ns, none, index);
             if (const std::int64_t last_ns = last_act_of(await); last_ns < at_)
                 return step_before_result(index, last_ns);
-            if (go_on_in(await.waker, await.suspend_ns, wait_for_waker(await, index))) return;
+            if (is_for_resource(await)) return step_in_resource_wait(await, index);
+            if (go_on_in(await.waker, await.suspend_ns, wait_of(index, path_kind::suspended, path_edge::wake))) return;
         }
         const path_kind kind =
             await.wake_ns || is_held(loaded_, await) ? path_kind::suspended : path_kind::waiting;
@@ -144,7 +147,9 @@ private:
         const std::int64_t from_ns = std::max(await.suspend_ns, levels_.back().from_ns);
         if (step_into_ended(await.awaited, from_ns, index, kind)) return;
         const bool is_join = await.awaited == none && !await.wake_ns;
-        if (is_join && step_into_ended(await.waker, from_ns, index, kind)) return;
+        if (is_join && is_descendant(await.waker) &&
+            step_into_ended(await.waker, from_ns, index, kind))
+            return;
         if (goes_on_at_end(await) &&
             go_on_in(await.awaited, from_ns, wait_of(index, kind, path_edge::end)))
             return;
@@ -160,6 +165,16 @@ private:
                !loaded_.tasks[await.awaited].end_ns;
     }
 
+    // Returns whether the path's task, or a task that it created, created this one. Another task may
+    // have ended by chance before the resume, and its end ran the next task.
+    [[nodiscard]] bool is_descendant(std::uint32_t of) const {
+        for (std::size_t depth = 0; depth < deepest_family && of < loaded_.tasks.size(); ++depth) {
+            of = loaded_.tasks[of].parent;
+            if (of == task()) return true;
+        }
+        return false;
+    }
+
     // If the task ended within the wait, the awaiter waited for it. With a when_all() that is not
     // instrumented, the last child is the task that ran before the resume.
     bool step_into_ended(std::uint32_t ended, std::int64_t from_ns, std::uint32_t await,
@@ -172,11 +187,26 @@ private:
         return true;
     }
 
+    // Returns whether the waker ended the await by the release of a resource.
+    [[nodiscard]] bool is_for_resource(const await_info& await) const {
+        return around_.waits().is_ended_by(await.waker, task(), *await.wake_ns);
+    }
+
+    void step_in_resource_wait(const await_info& await, std::uint32_t index) {
+        if (!step_into_resource(await.suspend_ns, index, path_kind::suspended))
+            explain(path_kind::suspended, await.suspend_ns, none, index);
+    }
+
+    // Returns the latest part of the task's wait for a resource since from_ns, if a holder is known.
+    [[nodiscard]] std::optional<held_wait> held_part(std::int64_t from_ns) const {
+        if (around_.held() == nullptr) return std::nullopt;
+        return around_.held()->of_task(task(), from_ns, at_);
+    }
+
     // If the task waited for a resource, the path goes on in the work that released or held it.
     bool step_into_resource(std::int64_t from_ns, std::uint32_t await, path_kind kind) {
-        const held_wait* const wait =
-            around_.held() == nullptr ? nullptr : around_.held()->of_task(task(), from_ns, at_);
-        if (wait == nullptr) return false;
+        const std::optional<held_wait> wait = held_part(from_ns);
+        if (!wait) return false;
         if (wait->until_ns < at_) {
             explain(kind, wait->until_ns, none, await);
             return true;
@@ -190,7 +220,7 @@ private:
     void step_before_result(std::uint32_t index, std::int64_t ended_ns) {
         const await_info& await = loaded_.awaits[index];
         if (await.reason == wake_reason::result &&
-            go_on_in(await.waker, await.suspend_ns, wait_for_waker(await, index)))
+            go_on_in(await.waker, await.suspend_ns, wait_of(index, path_kind::suspended, path_edge::wake)))
             return explain(path_kind::queued, ended_ns, none, none);
         explain(path_kind::suspended, ended_ns, none, index);
     }
@@ -230,18 +260,6 @@ private:
 
     [[nodiscard]] path_wait wait_of(std::uint32_t await, path_kind kind, path_edge edge) const {
         return {.kind = kind, .edge = edge, .task = task(), .await = await};
-    }
-
-    // Returns the wait for a waker. If the waker released a resource for which the task waited, the
-    // edge is that resource.
-    [[nodiscard]] path_wait wait_for_waker(const await_info& await, std::uint32_t index) const {
-        path_wait wait = wait_of(index, path_kind::suspended, path_edge::wake);
-        if (around_.held() == nullptr) return wait;
-        const held_wait* const held = around_.held()->of_task(task(), await.suspend_ns, at_);
-        if (held == nullptr || held->task != await.waker) return wait;
-        wait.edge = path_edge::resource;
-        wait.resource = held->resource;
-        return wait;
     }
 
     // Returns false if the task is unknown, or if the path was already in it at this moment. `wait`

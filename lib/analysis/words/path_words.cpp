@@ -82,7 +82,7 @@ std::string cause_title(const trace& loaded, const request_difference& of) {
         case cause_role::woke: return printable(cause.label) + thread;
         case cause_role::held:
             return "a lock held by " +
-                   (cause.label.empty() ? "unrecorded work" : printable(cause.label)) + thread;
+                   (cause.label.empty() ? "an unknown holder" : printable(cause.label)) + thread;
         case cause_role::waited: return {};
         case cause_role::device:
             return (cause.label.empty() ? "copies" : printable(cause.label)) + " on a device";
@@ -93,6 +93,13 @@ std::string cause_title(const trace& loaded, const request_difference& of) {
             return "missing facts about " + (thread.empty() ? "the threads" : thread.substr(4));
     }
     return no_task(loaded) + " ran" + (thread.empty() ? " on the threads" : thread);
+}
+
+std::string cause_share(const request_difference& of) {
+    if (!of.cause || !analysis::is_work(of.cause->role) || of.more_ns() <= 0) return {};
+    const double share =
+        static_cast<double>(of.cause->more_ns) / static_cast<double>(of.more_ns());
+    return share < 0.9 ? fmt::format("{:.0f} %", 100 * share) : std::string();
 }
 
 }  // namespace coroscope::analysis::inline words

@@ -40,4 +40,7 @@ namespace coroscope::analysis::inline words {
 /// "no processor for thread io (2)"; empty without a cause, and if the cause is the waiting scope.
 [[nodiscard]] std::string cause_title(const trace& loaded, const request_difference& of);
 
+/// "40 %", the cause's share of the longer time; empty if the cause is no work, or has nearly all.
+[[nodiscard]] std::string cause_share(const request_difference& of);
+
 }  // namespace coroscope::analysis::inline words

@@ -137,8 +137,9 @@ void simulated_tasks::wait_for_join(std::uint32_t task, std::int64_t from_ns, st
     const std::uint32_t child = new_task();
     add_await(task, from_ns, to_ns).waker = child;
     tasks_[child].info.end_ns = end_ns;
+    tasks_[child].info.parent = task;
     expect(path_kind::waiting, end_ns, to_ns, task);
-    draw_other(child, from_ns, end_ns, depth + 1);
+    draw_older(child, from_ns, end_ns, depth + 1);
 }
 
 void simulated_tasks::wait_for_resource(std::uint32_t task, std::int64_t from_ns,
@@ -226,6 +227,11 @@ void simulated_tasks::hold_in_deadlock(analysis::lock_wait& wait, std::int64_t u
 void simulated_tasks::draw_other(std::uint32_t task, std::int64_t from_ns, std::int64_t to_ns,
                                  int depth) {
     if (to_ns - from_ns > 3 && between(0, 2) == 0) return draw_spawned(task, from_ns, to_ns, depth);
+    draw_older(task, from_ns, to_ns, depth);
+}
+
+void simulated_tasks::draw_older(std::uint32_t task, std::int64_t from_ns, std::int64_t to_ns,
+                                 int depth) {
     draw(task, from_ns, to_ns, depth);
     tasks_[task].info.first_wake_ns = from_ns - between(0, 9);
     tasks_[task].slices.push_back({*tasks_[task].info.first_wake_ns, from_ns, task, 0});

@@ -46,6 +46,7 @@ private:
     void hold_on_thread(analysis::lock_wait& wait, std::int64_t until_ns);
     void hold_in_deadlock(analysis::lock_wait& wait, std::int64_t until_ns, int depth);
     void draw_other(std::uint32_t task, std::int64_t from_ns, std::int64_t to_ns, int depth);
+    void draw_older(std::uint32_t task, std::int64_t from_ns, std::int64_t to_ns, int depth);
     void draw_spawned(std::uint32_t task, std::int64_t from_ns, std::int64_t to_ns, int depth);
     analysis::await_info& add_await(std::uint32_t task, std::int64_t from_ns, std::int64_t to_ns);
 

@@ -310,7 +310,7 @@ TEST_SUITE("slow groups") {
         const auto found =
             analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
         REQUIRE(found);
-        CHECK(analysis::slow_requests_text(from, *found).find("a lock held by unrecorded work") !=
+        CHECK(analysis::slow_requests_text(from, *found).find("a lock held by an unknown holder") !=
               std::string::npos);
     }
 

@@ -180,14 +180,14 @@ TEST_SUITE("slow requests") {
         }
     }
 
-    TEST_CASE("a lock whose holder recorded nothing is held by unrecorded work") {
+    TEST_CASE("a lock whose holder recorded nothing is held by an unknown holder") {
         const analysis::trace from = loaded(service(20).trace());
         auto found = analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
         REQUIRE(found);
         REQUIRE(!found->differences.empty());
         found->differences.front().cause =
             analysis::difference_cause{.label = {}, .role = analysis::cause_role::held};
-        CHECK(analysis::slow_requests_text(from, *found).find("a lock held by unrecorded work") !=
+        CHECK(analysis::slow_requests_text(from, *found).find("a lock held by an unknown holder") !=
               std::string::npos);
     }
 

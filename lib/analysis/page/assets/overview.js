@@ -57,7 +57,7 @@ function machineVerdict() {
   if (isSmall(machine) && !isSmall(idle)) return verdict("note", `Queued for threads without a task: ${share(idle, all)}`,
     `of all request time (${duration(idle)} of ${duration(all)}). Such a thread had just been woken, had no processor, or did work that is not recorded.`);
   if (isSmall(machine)) return verdict("good", "The machine had room", "Requests hardly waited for a free processor.");
-  return verdict("warning", `The machine was busy: ${share(machine, all)}`,
+  return verdict("warning", `No free processor: ${share(machine, all)}`,
     `of all request time (${duration(machine)} of ${duration(all)}) threads that could run had no processor. The code that waited is not the cause.`);
 }
 

@@ -12,6 +12,13 @@ namespace {
 
 constexpr double least_listed_share = 0.01;
 
+// Returns the cause with its share of the longer time.
+std::string cause_text(const trace& loaded, const request_difference& of) {
+    const std::string title = cause_title(loaded, of);
+    const std::string share = cause_share(of);
+    return title.empty() || share.empty() ? title : fmt::format("{} ({})", title, share);
+}
+
 }  // namespace
 
 listing list_differences(const trace& loaded, const slow_requests& of, bool all) {
@@ -28,7 +35,7 @@ listing list_differences(const trace& loaded, const slow_requests& of, bool all)
         list.rows.push_back({optional_ns(each.more_ns()), percent(each.share),
                              std::string(name_of(each.kind)), each.label, text_cell(each.scope),
                              optional_ns(each.slow_ns), optional_ns(each.median_ns),
-                             text_cell(cause_title(loaded, each)),
+                             text_cell(cause_text(loaded, each)),
                              text_cell(site_place(loaded, each.site))});
     }
     return list;

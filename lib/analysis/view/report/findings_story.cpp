@@ -31,7 +31,7 @@ std::string part_text(const findings& of, std::int64_t part_ns, std::string_view
 std::string basis_text(const findings& of) {
     const std::string time = format_span(of.request_ns);
     const std::string machine =
-        part_text(of, of.machine_ns, "the machine was busy with something else") +
+        part_text(of, of.machine_ns, "threads had work, but no processor") +
         part_text(of, of.idle_ns, "no recorded task ran on the threads they were queued for");
     const std::string number = of.requests < of.whole_requests
                                    ? fmt::format("{} of {}", of.requests, of.whole_requests)

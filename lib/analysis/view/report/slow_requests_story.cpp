@@ -77,7 +77,7 @@ void write_cause(json_writer& json, const trace& loaded, const request_differenc
     else
         json.null();
     json.member("holds", of.cause->role == cause_role::held).member("ns", of.cause->time_ns);
-    json.member("role", name_of(of.cause->role));
+    json.member("more_ns", of.cause->more_ns).member("role", name_of(of.cause->role));
     json.end();
 }
 
@@ -125,7 +125,7 @@ void write_difference(json_writer& json, const trace& loaded, const request_diff
     json.member("kind", name_of(each.kind)).member("label", each.label);
     write_place(json, loaded, each.site);
     json.member("slow_ns", each.slow_ns).member("median_ns", each.median_ns);
-    json.member("share", each.share);
+    json.member("share", each.share).member("explained_ns", each.explained_ns);
     write_cause(json, loaded, each);
     json.key("scope");
     if (each.scope.empty()) {
@@ -176,13 +176,17 @@ std::string slow_requests_sentence(const trace& loaded, const slow_requests& of)
     if (found == of.differences.end()) return {};
     const request_difference& first = *found;
     const std::string place = site_place(loaded, first.site);
-    const std::string cause = cause_title(loaded, first);
+    const std::string cause =
+        first.cause && is_work(first.cause->role) ? cause_title(loaded, first) : std::string();
+    const std::string part = cause_share(first);
     return fmt::format("{} {} {} longer than the median: {:.0f} % of it {} in {}{}{}{}",
                        subject_of(of), of.slow.size() == 1 ? "takes" : "take", format_span(more_ns),
                        100 * first.share, name_of(first.kind), printable(first.label),
                        first.scope.empty() ? "" : " in " + printable(first.scope),
                        place.empty() ? "" : " at " + printable(place),
-                       cause.empty() ? "" : ", because of " + cause);
+                       cause.empty()  ? ""
+                       : part.empty() ? ", because of " + cause
+                                      : fmt::format(", {} of that because of {}", part, cause));
 }
 
 std::string slow_requests_json(const trace& loaded, const slow_requests& of) {
