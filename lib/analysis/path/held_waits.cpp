@@ -95,16 +95,12 @@ std::optional<held_wait> held_waits::of_task(std::uint32_t task, std::int64_t fr
     return latest(task, from_ns, at_ns);
 }
 
-bool held_waits::is_ended_by(std::uint32_t releaser, std::uint32_t task,
-                             std::int64_t at_ns) const {
-    if (releaser == none) return false;
+bool held_waits::is_for_resource(std::uint32_t task, std::int64_t at_ns) const {
     auto after = first_after(task, at_ns);
     for (std::ptrdiff_t tried = 0; tried < deepest_wait && after != waits_.begin(); ++tried) {
         --after;
         if (after->owner != task) break;
-        if (after->of == owned_wait::list::resources && after->end_ns >= at_ns &&
-            loaded_.resource_waits[after->index].releaser_task == releaser)
-            return true;
+        if (after->of == owned_wait::list::resources && after->end_ns >= at_ns) return true;
     }
     return false;
 }

@@ -43,10 +43,8 @@ public:
 
     [[nodiscard]] const hold_times& holds() const noexcept { return holds_; }
 
-    /// Returns whether `releaser` ended a wait of the suspended task for a resource that lasted at
-    /// that time.
-    [[nodiscard]] bool is_ended_by(std::uint32_t releaser, std::uint32_t task,
-                                   std::int64_t at_ns) const;
+    /// Returns whether the suspended task waited for a resource just before that time.
+    [[nodiscard]] bool is_for_resource(std::uint32_t task, std::int64_t at_ns) const;
 
 private:
     struct owned_wait {

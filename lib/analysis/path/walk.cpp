@@ -129,6 +129,8 @@ private:
 
     void step_before_resume(std::uint32_t index) {
         const await_info& await = loaded_.awaits[index];
+        if (is_next_by_chance(await))
+            return step_before_unseen_wake(await, index, path_kind::waiting);
         if (await.wake_ns) {
             const std::int64_t wake_ns = std::max(*await.wake_ns, await.suspend_ns);
             if (wake_ns < at_) return explain(path_kind::queued, wake_ns, none, index);
@@ -165,8 +167,16 @@ private:
                !loaded_.tasks[await.awaited].end_ns;
     }
 
-    // Returns whether the path's task, or a task that it created, created this one. Another task may
-    // have ended by chance before the resume, and its end ran the next task.
+    // Returns whether the only trace of the wake is that the end of another task ran this one next.
+    // A scheduler may do so with any task that is ready.
+    [[nodiscard]] bool is_next_by_chance(const await_info& await) const {
+        if (await.awaited != none || !await.wake_ns || await.wake_ns != await.resume_ns ||
+            await.reason != wake_reason::unknown)
+            return false;
+        return last_act_of(await) < *await.wake_ns && !is_descendant(await.waker);
+    }
+
+    // Returns whether the path's task, or a task that it created, created this one.
     [[nodiscard]] bool is_descendant(std::uint32_t of) const {
         for (std::size_t depth = 0; depth < deepest_family && of < loaded_.tasks.size(); ++depth) {
             of = loaded_.tasks[of].parent;
@@ -187,9 +197,10 @@ private:
         return true;
     }
 
-    // Returns whether the waker ended the await by the release of a resource.
+    // Returns whether the await is a wait for a resource. Its waker need not have held that all the
+    // time.
     [[nodiscard]] bool is_for_resource(const await_info& await) const {
-        return around_.waits().is_ended_by(await.waker, task(), *await.wake_ns);
+        return around_.waits().is_for_resource(task(), *await.wake_ns);
     }
 
     void step_in_resource_wait(const await_info& await, std::uint32_t index) {

@@ -20,6 +20,9 @@ struct work_ahead::piece {
 
 namespace {
 
+// Longer than the kernel takes to wake a thread.
+constexpr std::int64_t slow_wake_ns = 1'000'000;
+
 // Charges the time of a segment to the thread of the strand's job; if there is none, to the threads
 // without work; if there are none, to all threads.
 class charges {
@@ -121,6 +124,30 @@ void work_ahead::watch(const path_segment& queued) {
                             });
 }
 
+// Returns the time from which on the work on the threads was ahead of the task. If the thread that
+// ran the task next waited for work in the middle of the queued time, and then ran other tasks, this
+// task was not in its queue: something else held it back until then.
+std::int64_t work_ahead::first_ahead(const path_segment& queued) const {
+    const trace& loaded = around_.loaded();
+    const queue_place queue = queue_of(loaded, queued);
+    if (queue.thread == none || !threads_.jobs_of_strand(queue.executor).empty())
+        return queued.start_ns;
+    std::int64_t waited_ns = 0;
+    std::int64_t last_ns = queued.start_ns;
+    around_.occupants()
+        .on(queue.thread)
+        .for_each_piece(queued.start_ns, queued.end_ns,
+                        [&](std::int64_t from_ns, std::int64_t to_ns, std::uint32_t task) {
+                            if (task != none || from_ns == queued.start_ns ||
+                                to_ns == queued.end_ns)
+                                return;
+                            waited_ns +=
+                                loaded.states.between(queue.thread, from_ns, to_ns).blocked_ns;
+                            last_ns = to_ns;
+                        });
+    return waited_ns >= slow_wake_ns ? last_ns : queued.start_ns;
+}
+
 std::vector<work_ahead::piece> work_ahead::pieces_of(const path_segment& queued,
                                                      std::vector<path_blame>& work) const {
     std::vector<piece> pieces;
@@ -161,8 +188,10 @@ std::vector<path_blame> work_ahead::of(const path_segment& queued) const {
     charges to(work, threads_.jobs_of_strand(queue_of(around_.loaded(), queued).executor));
     std::vector<std::size_t> current;
     std::int64_t since_ns = queued.start_ns;
+    const std::int64_t first_ns = first_ahead(queued);
     for (const auto& [time_ns, at] : edges) {
-        if (time_ns > since_ns && !current.empty()) to.charge(current, since_ns, time_ns);
+        if (time_ns > since_ns && !current.empty())
+            to.charge(current, std::max(since_ns, first_ns), time_ns);
         since_ns = time_ns;
         if (time_ns == pieces[at].from_ns)
             current.push_back(pieces[at].work);

@@ -46,6 +46,7 @@ public:
 private:
     struct piece;
     [[nodiscard]] std::vector<serving_thread> threads_of(const path_segment& queued) const;
+    [[nodiscard]] std::int64_t first_ahead(const path_segment& queued) const;
     [[nodiscard]] std::vector<piece> pieces_of(const path_segment& queued,
                                                std::vector<path_blame>& work) const;
 

@@ -119,7 +119,10 @@ std::uint32_t starting_await(const trace& loaded, std::uint32_t task, std::uint3
     if (found == none) return none;
     const await_info await = loaded.awaits[found];
     if (!ended_within(info, await)) return none;
-    return info.parent == awaiter || await.waker == task ? found : none;
+    if (info.parent == awaiter) return found;
+    // Another task that created it during the await did so beside the awaiter.
+    const bool is_older = info.parent == none || !info.spawn_ns || *info.spawn_ns < await.suspend_ns;
+    return is_older && await.waker == task ? found : none;
 }
 
 // Removes the waker of an await that it did not wait for: a task that was resumed in the await's
