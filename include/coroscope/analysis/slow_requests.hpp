@@ -69,8 +69,8 @@ struct request_difference {
     /// The cause explains at least a fifth of more_ns().
     std::optional<difference_cause> cause;
     /// The part of more_ns() that is explained: of queued time, that with known work ahead; of
-    /// waiting time, that with a known holder; of unknown time, nothing. Other time has a place, but
-    /// does not count if the states of its threads are missing.
+    /// waiting time, that with a known holder; of unknown time, nothing. Other time has a place,
+    /// but does not count if the states of its threads are missing.
     std::int64_t explained_ns = 0;
     /// For a wait: the innermost scope that was open in the task, if it is not the request itself.
     std::string scope;

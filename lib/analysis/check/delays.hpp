@@ -61,7 +61,7 @@ struct turn_delay {
     /// The outermost scope of the worker that is not open during all of the wait: index into
     /// trace::events; none: there is no such scope.
     std::uint32_t item = none;
-    std::uint32_t await = none;    ///< the worker's own wait: index into trace::awaits
+    std::uint32_t await = none;  ///< the worker's own wait: index into trace::awaits
     path_kind kind = path_kind::unknown;
     std::int64_t wait_end_ns = 0;  ///< when the worker woke the request
     std::int64_t from_ns = 0;

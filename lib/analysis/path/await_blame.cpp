@@ -102,7 +102,8 @@ private:
                                places_.of_task(index)});
     }
 
-    // If the task waited for a resource, charges the await to its holders. Returns the charged time.
+    // If the task waited for a resource, charges the await to its holders. Returns the charged
+    // time.
     std::int64_t add_held(const await_info& await, std::uint32_t waiting, std::int64_t until_ns) {
         std::int64_t sum_ns = 0;
         while (const auto held = held_.of_task(await.task, await.suspend_ns, until_ns)) {

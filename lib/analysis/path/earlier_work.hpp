@@ -2,7 +2,8 @@
 #pragma once
 
 // Work of a waker before the waker itself waited for something outside the trace. It is on the
-// path, but need not have delayed the request: what the waker waited for may have come later anyway.
+// path, but need not have delayed the request: what the waker waited for may have come later
+// anyway.
 
 #include <vector>
 

@@ -149,8 +149,7 @@ private:
 // work for half of that time. Null: neither.
 const work_key* cause_of(const more_work& more, std::int64_t more_ns) {
     const work_key* const work = more.largest_work();
-    if (work != nullptr && more.of(work->first) > 0 &&
-        least_work * more.of(work->first) >= more_ns)
+    if (work != nullptr && more.of(work->first) > 0 && least_work * more.of(work->first) >= more_ns)
         return work;
     if (2 * more.of_roles(more_work::is_no_work) < more_ns) return nullptr;
     return more.largest_without_work();
@@ -166,12 +165,11 @@ std::int64_t explained_ns(const request_difference& part, const more_work& more)
         case path_kind::unknown: return 0;
         case path_kind::queued: return between(more.of_roles(analysis::is_work));
         case path_kind::waiting:
-            return between(
-                more.of_roles([](cause_role role) { return role == cause_role::held; }));
+            return between(more.of_roles([](cause_role role) { return role == cause_role::held; }));
         default: break;
     }
-    return most_ns - between(more.of_roles(
-                         [](cause_role role) { return role == cause_role::unknown; }));
+    return most_ns -
+           between(more.of_roles([](cause_role role) { return role == cause_role::unknown; }));
 }
 
 class part_collection {
@@ -222,9 +220,8 @@ private:
     void add_causes(work_sums& work, const critical_path& path, const path_segment& segment,
                     const named_site& scope) const {
         for (const std::uint32_t at : segment.blame)
-            charged_.for_each(segment, path.blame[at], [&](const charge& each) {
-                add_charge(work, each, each.time_ns);
-            });
+            charged_.for_each(segment, path.blame[at],
+                              [&](const charge& each) { add_charge(work, each, each.time_ns); });
         std::int64_t left_ns = segment.length_ns();
         const auto add = [&](const charge& each) {
             const std::int64_t time_ns = std::min(left_ns, each.time_ns);
@@ -297,8 +294,7 @@ private:
         cause.role = chosen->second;
         cause.thread = slow->second.thread;
         cause.time_ns = slow->second.time_ns / sizes.slow;
-        cause.more_ns =
-            analysis::is_work(cause.role) ? more.of(chosen->first) : more.of(*chosen);
+        cause.more_ns = analysis::is_work(cause.role) ? more.of(chosen->first) : more.of(*chosen);
     }
 
     const trace& loaded_;

@@ -13,7 +13,7 @@
 
 namespace coroscope::analysis::inline paths {
 
-/// A part of a wait in which other work held what was waited for, until it was released or, if the
+/// A part of a wait in which other work held the lock or the resource, until the release or, if the
 /// release is unknown, until the wait ended.
 struct held_wait {
     std::int64_t start_ns = 0;

@@ -22,7 +22,7 @@ bool has_readers(const lock_wait& wait) {
 // The begins and ends of one holder's uses.
 struct holder_times {
     std::set<std::int64_t> acquired_ns;
-    std::set<std::int64_t> seen_ns;  // as the holder
+    std::set<std::int64_t> seen_ns;    // as the holder
     std::int64_t free_ns = INT64_MIN;  // its last release
 };
 
@@ -42,8 +42,7 @@ optional_ns first_in(const std::set<std::int64_t>& times, std::int64_t from_ns,
 }
 
 // Returns the last of these times after `from_ns` and not after `to_ns`.
-optional_ns last_in(const std::set<std::int64_t>& times, std::int64_t from_ns,
-                    std::int64_t to_ns) {
+optional_ns last_in(const std::set<std::int64_t>& times, std::int64_t from_ns, std::int64_t to_ns) {
     const auto after = times.upper_bound(to_ns);
     if (after == times.begin() || *std::prev(after) <= from_ns) return {};
     return *std::prev(after);

@@ -57,9 +57,9 @@ private:
     struct use {
         std::int64_t start_ns = 0;
         std::int64_t end_ns = 0;
-        optional_ns released_ns{};             // none, too, if the releaser is unknown
-        std::uint64_t waiter = 0;              // numbers of scope_owner()
-        std::optional<std::uint64_t> holder{}; // that the wait saw at its begin
+        optional_ns released_ns{};              // none, too, if the releaser is unknown
+        std::uint64_t waiter = 0;               // numbers of scope_owner()
+        std::optional<std::uint64_t> holder{};  // that the wait saw at its begin
         std::uint64_t releaser = 0;
         thread_work held_by{};
         thread_work released_by{};

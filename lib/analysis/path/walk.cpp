@@ -137,7 +137,9 @@ private:
             if (const std::int64_t last_ns = last_act_of(await); last_ns < at_)
                 return step_before_result(index, last_ns);
             if (is_for_resource(await)) return step_in_resource_wait(await, index);
-            if (go_on_in(await.waker, await.suspend_ns, wait_of(index, path_kind::suspended, path_edge::wake))) return;
+            if (go_on_in(await.waker, await.suspend_ns,
+                         wait_of(index, path_kind::suspended, path_edge::wake)))
+                return;
         }
         const path_kind kind =
             await.wake_ns || is_held(loaded_, await) ? path_kind::suspended : path_kind::waiting;
@@ -208,7 +210,8 @@ private:
             explain(path_kind::suspended, await.suspend_ns, none, index);
     }
 
-    // Returns the latest part of the task's wait for a resource since from_ns, if a holder is known.
+    // Returns the latest part of the task's wait for a resource since from_ns, if a holder is
+    // known.
     [[nodiscard]] std::optional<held_wait> held_part(std::int64_t from_ns) const {
         if (around_.held() == nullptr) return std::nullopt;
         return around_.held()->of_task(task(), from_ns, at_);
@@ -231,7 +234,8 @@ private:
     void step_before_result(std::uint32_t index, std::int64_t ended_ns) {
         const await_info& await = loaded_.awaits[index];
         if (await.reason == wake_reason::result &&
-            go_on_in(await.waker, await.suspend_ns, wait_of(index, path_kind::suspended, path_edge::wake)))
+            go_on_in(await.waker, await.suspend_ns,
+                     wait_of(index, path_kind::suspended, path_edge::wake)))
             return explain(path_kind::queued, ended_ns, none, none);
         explain(path_kind::suspended, ended_ns, none, index);
     }

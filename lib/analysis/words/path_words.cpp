@@ -97,8 +97,7 @@ std::string cause_title(const trace& loaded, const request_difference& of) {
 
 std::string cause_share(const request_difference& of) {
     if (!of.cause || !analysis::is_work(of.cause->role) || of.more_ns() <= 0) return {};
-    const double share =
-        static_cast<double>(of.cause->more_ns) / static_cast<double>(of.more_ns());
+    const double share = static_cast<double>(of.cause->more_ns) / static_cast<double>(of.more_ns());
     return share < 0.9 ? fmt::format("{:.0f} %", 100 * share) : std::string();
 }
 

@@ -141,8 +141,9 @@ analysis::findings on_executors(bool in_turn) {
     return analysis::check(service.trace());
 }
 
-/// A task on thread 2 serves batches of requests one after the other, 3 ms for each.
-analysis::trace with_worker(int batch) {
+/// A task on thread 2 serves batches of requests one after the other, 3 ms for each, in so many
+/// scopes.
+analysis::trace with_worker(int batch, int scopes = 1) {
     checked_service service;
     test::trace_builder& built = service.built;
     const auto send = built.site("send reply", "connection.cpp", 5);
@@ -163,9 +164,12 @@ analysis::trace with_worker(int batch) {
         built.on(2).resume(item, first_helper);
         for (int at = 0; at < batch; ++at, item += 3 * ms) {
             const std::int64_t end = item + 3 * ms;
+            const std::int64_t each = (end - us - item) / scopes;
+            for (int scope = 0; scope + 1 < scopes; ++scope)
+                built.on(2).scope(send, item + us + scope * each, item + (scope + 1) * each);
             built.on(2)
                 .wake(end - 2 * us, tasks[at], first_helper, 2)
-                .scope(send, item + us, end - us);
+                .scope(send, item + us + (scopes - 1) * each, end - us);
             built.on(1).resume(end - 2 * us, tasks[at]);
             service.end_at(tasks[at], from + at * us, end);
         }
@@ -261,6 +265,7 @@ TEST_SUITE("findings about crowds") {
     }
 
     TEST_CASE("a task that serves one request at a time delays none") {
-        CHECK(finding_of(analysis::check(with_worker(1)), "serial-worker") == nullptr);
+        for (const int scopes : {1, 3})
+            CHECK(finding_of(analysis::check(with_worker(1, scopes)), "serial-worker") == nullptr);
     }
 }

@@ -26,17 +26,19 @@ constexpr std::uint64_t first_holder = 1000;
 enum class holder { computes, waits, waits_without_wake };
 
 /// Each request waits on thread 1 for a resource of that category, which a task on thread 2 holds
-/// in the scope `flush` for that time. After that the request waits for 5 ms.
-checked_service service_behind(std::string_view category, holder does, std::int64_t held_ns) {
+/// in the scope `flush` for that time, for each second request in the scope `second`. After that the
+/// request waits for 5 ms.
+checked_service service_behind(std::string_view category, holder does, std::int64_t held_ns,
+                               std::string_view second = "flush") {
     checked_service service;
     test::trace_builder& built = service.built;
     const auto resource = built.site("cache", "", 0, trace::site_kind::resource, "", category);
     const auto acquire = service.await_named("acquire");
     const auto query = service.await_named("query");
     const auto disk = service.await_named("disk");
-    const auto flush = built.site("flush", "audit.cpp", 9);
     const auto audit = built.site("audit", "audit.cpp", 8, trace::site_kind::coroutine);
     for (int request = 0; request < delayed_requests; ++request) {
+        const auto flush = built.site(request % 2 == 0 ? "flush" : second, "audit.cpp", 9);
         const std::uint64_t task = service.begin();
         const std::uint64_t owner = first_holder + static_cast<std::uint64_t>(request);
         const std::int64_t from = service.now + us;
@@ -134,6 +136,19 @@ TEST_SUITE("findings about holders") {
         const analysis::findings found = checked("mutex", holder::waits, 5 * ms);
         const analysis::finding only = only_finding(found, "lock-held-across-wait");
         check_holder(only);
+    }
+
+    TEST_CASE(
+        "each holder of a lock is named with the waits for it, and not with those for others") {
+        const analysis::findings found =
+            analysis::check(service_behind("mutex", holder::computes, 5 * ms, "render").trace());
+        REQUIRE(found.found.size() == 2);
+        for (const analysis::finding& each : found.found) {
+            CHECK(each.rule->id == "contended-lock");
+            CHECK(each.count == delayed_requests / 2);
+            CHECK(each.cost_ns <= delayed_requests / 2 * 5 * ms);
+        }
+        CHECK(found.found[0].cause.label != found.found[1].cause.label);
     }
 
     TEST_CASE("elements of a pool that others keep are exhausted, whatever the holder does") {

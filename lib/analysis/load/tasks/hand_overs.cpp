@@ -121,7 +121,8 @@ std::uint32_t starting_await(const trace& loaded, std::uint32_t task, std::uint3
     if (!ended_within(info, await)) return none;
     if (info.parent == awaiter) return found;
     // Another task that created it during the await did so beside the awaiter.
-    const bool is_older = info.parent == none || !info.spawn_ns || *info.spawn_ns < await.suspend_ns;
+    const bool is_older =
+        info.parent == none || !info.spawn_ns || *info.spawn_ns < await.suspend_ns;
     return is_older && await.waker == task ? found : none;
 }
 

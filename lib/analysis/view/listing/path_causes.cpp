@@ -73,7 +73,8 @@ std::string title_of(const trace& loaded, const named_charges& of) {
         case cause_role::preempted: return "no processor";
         case cause_role::unknown: return "missing facts";
         case cause_role::held:
-            if (of.first.task == none && of.first.scope == none) return "a lock with an unknown holder";
+            if (of.first.task == none && of.first.scope == none)
+                return "a lock with an unknown holder";
             return "a lock or resource of " + work_of(loaded, of);
         default: return work_of(loaded, of);
     }

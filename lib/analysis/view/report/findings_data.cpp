@@ -138,7 +138,9 @@ std::string findings_json(const trace& loaded, const findings& of) {
     json.begin_object();
     json.member("basis", name_of_basis(of.basis)).member("requests", of.requests);
     json.member("whole_requests", of.whole_requests);
-    json.member("request_ns", of.request_ns).member("machine_ns", of.machine_ns).member("idle_ns", of.idle_ns);
+    json.member("request_ns", of.request_ns)
+        .member("machine_ns", of.machine_ns)
+        .member("idle_ns", of.idle_ns);
     json.key("findings").begin_array();
     for (const finding& each : of.found) write_finding(json, loaded, each);
     json.end();
