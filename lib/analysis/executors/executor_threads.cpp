@@ -2,6 +2,7 @@
 #include "executor_threads.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "executor_runs.hpp"
 
@@ -34,7 +35,9 @@ executor_threads::executor_threads(const trace& loaded)
             jobs_[run.executor].push_back({run.start_ns, run.end_ns, run.thread});
     }
     for (std::vector<strand_run>& jobs : jobs_)
-        std::ranges::stable_sort(jobs, {}, &strand_run::from_ns);
+        std::ranges::stable_sort(jobs, {}, [](const strand_run& each) {
+            return std::pair(each.from_ns, each.to_ns);  // a job may end at once
+        });
     const std::vector<std::vector<serving_thread>> own = threads_;
     for (std::uint32_t at = 0; at < threads_.size(); ++at) {
         const std::uint32_t inner = loaded.executors[at].inner;

@@ -25,6 +25,11 @@ listing_cell time_cell(const std::optional<double>& time_ns) {
     return time_ns ? optional_ns(std::llround(*time_ns)) : optional_ns();
 }
 
+listing_cell line_cell(std::uint32_t line) {
+    if (line == 0) return not_applicable();
+    return optional_ns(line);
+}
+
 }  // namespace
 
 listing list_comparison(const comparison& of) {
@@ -45,10 +50,8 @@ listing list_comparison(const comparison& of) {
                     {"Effect", "effect_ns", cell_kind::time},
                     {"Note", "note", cell_kind::sentence}};
     for (const comparison_row& each : of.rows) {
-        const listing_cell line =
-            each.line == 0 ? listing_cell(not_applicable()) : optional_ns(each.line);
         list.rows.push_back(
-            {std::string(name_of(each.kind)), each.name, text_cell(each.file), line,
+            {std::string(name_of(each.kind)), each.name, text_cell(each.file), line_cell(each.line),
              std::string(name_of(each.verdict)), share_cell(each.change), share_cell(each.low),
              share_cell(each.high), std::string(name_of(each.measured)), time_cell(each.before_ns),
              time_cell(each.after_ns), rounded(each.calls_before), rounded(each.calls_after),

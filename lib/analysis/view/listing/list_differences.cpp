@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "../../words/path_words.hpp"
 #include "../../words/places.hpp"
 #include "figure.hpp"
