@@ -168,7 +168,7 @@ finding stampede_finding(check_input& input, const stampede& of) {
         fmt::format("{} calls began the {} times, and nearly every request that came meanwhile "
                     "made its own",
                     of.late.size() + of.windows.size(), of.windows.size()),
-        "other requests do not need the call: they find its result"};
+        "most requests at other times made no such call, as if they found its result"};
     made.evidence = evidence.take();
     return made;
 }

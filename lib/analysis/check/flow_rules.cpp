@@ -44,8 +44,8 @@ void find_repeated_calls(rule_context& context, std::vector<finding>& to) {
             input, of,
             fmt::format("`{}` is awaited again and again in a loop", label_text(of.cause)));
         made.explanation = {steps_line(of, "calls"),
-                            "one call for all of them, or all of them at once, would take as long "
-                            "as the longest one"};
+                            "if they do not need each other's results, all of them at once take as "
+                            "long as the longest one"};
         to.push_back(std::move(made));
     }
 }

@@ -20,7 +20,7 @@ using coroscope::trace::object_kind;
 
 // A wait is lost if it lasts so many times longer than the longest one that ended at its place.
 constexpr std::int64_t lost_times = 5;
-// Without such waits, or if they are short: this part of the session.
+// And at least this part of the session.
 constexpr std::int64_t lost_part = 5;
 constexpr std::uint64_t fewest_siblings = 3;
 constexpr std::uint64_t fewest_destroyed = 3;
@@ -89,8 +89,7 @@ public:
             await.awaited < loaded_.tasks.size() || waits_for_outside(loaded_, await))
             return none;
         const std::int64_t waited_ns = end_of(loaded_, task) - await.suspend_ns;
-        return is_long(await, waited_ns, open_requests_.contains(number)) &&
-                       (open_requests_.contains(number) || is_overtaken(task))
+        return is_long(await, waited_ns) && (open_requests_.contains(number) || is_overtaken(task))
                    ? last
                    : none;
     }
@@ -113,12 +112,12 @@ private:
         of.longest_ns = std::max(of.longest_ns, *await.resume_ns - await.suspend_ns);
     }
 
-    [[nodiscard]] bool is_long(const await_info& await, std::int64_t waited_ns,
-                               bool is_request) const {
+    // Without other waits at its place, a long wait may be meant, such as that of a long poll.
+    [[nodiscard]] bool is_long(const await_info& await, std::int64_t waited_ns) const {
         const auto found = awaits_.find(await.site);
-        if (waited_ns < loaded_.duration_ns / lost_part) return false;
-        if (found == awaits_.end() || found->second.count < fewest_siblings)
-            return is_request && waited_ns >= loaded_.duration_ns / 2;
+        if (waited_ns < loaded_.duration_ns / lost_part || found == awaits_.end() ||
+            found->second.count < fewest_siblings)
+            return false;
         const ended_awaits& of = found->second;
         return of.by_work * 2 >= of.count && waited_ns >= lost_times * of.longest_ns;
     }
@@ -221,8 +220,7 @@ void find_lost_wakes(rule_context& context, std::vector<finding>& to) {
         made.explanation = {
             fmt::format("they waited for {} in all, until they were destroyed or the session ended",
                         format_span(of.time_ns)),
-            "other waits at this place were short, or later tasks of this kind have ended: the "
-            "service was not ending"};
+            "the other waits at this place were short, and work of the program ended them"};
         to.push_back(std::move(made));
     }
 }

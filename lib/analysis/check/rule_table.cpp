@@ -189,7 +189,7 @@ const rule_entry table[] = {
      lacks_nothing, find_sequential_awaits},
     {{"lost-wake-up", "Lost wake-up", error,
       "A task waits for other work of the program, and is never woken, although the service goes on.",
-      "The wait lasts at least a fifth of the session, and at least five times as long as the longest other wait at its place. Work woke at least half of these other waits. The task is in a marked request, or later tasks of its kind have ended. A task in a marked request needs no other waits at its place if its wait lasts half of the session. Tasks that wait for sockets, and idle workers, do not count.",
+      "The wait lasts at least a fifth of the session, and at least five times as long as the longest other wait at its place. Work woke at least half of these other waits. The task is in a marked request, or later tasks of its kind have ended. Tasks that wait for sockets, and idle workers, do not count.",
       "a complete trace of a session of all threads",
       "Look for the path on which the notification is sent before the wait begins, or not at all (an early return, an exception).",
       "A request that is meant to wait for long at such a place."},

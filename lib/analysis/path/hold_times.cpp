@@ -90,7 +90,7 @@ hold_times::hold_times(const trace& loaded) {
     find_scopes(loaded);
 }
 
-// Finds the holders' scopes at the release, if no wait saw them.
+// Finds the holders' scopes at the release, else in the middle of the hold, if no wait saw them.
 void hold_times::find_scopes(const trace& loaded) {
     std::vector<hold_time*> unknown;
     for (auto& [of, all] : holds_)
@@ -103,9 +103,14 @@ void hold_times::find_scopes(const trace& loaded) {
     scope_timelines scopes(loaded);
     for (const hold_time* each : unknown) scopes.watch(each->holder.task, each->holder.thread);
     scopes.read();
-    for (hold_time* each : unknown)
-        each->holder.scope =
-            scopes.innermost_at(each->holder.task, each->holder.thread, each->to_ns - 1);
+    for (hold_time* each : unknown) {
+        const auto scope_at = [&](std::int64_t time_ns) {
+            return scopes.innermost_at(each->holder.task, each->holder.thread, time_ns);
+        };
+        each->holder.scope = scope_at(each->to_ns - 1);
+        if (each->holder.scope == none)
+            each->holder.scope = scope_at(each->from_ns + (each->to_ns - each->from_ns) / 2);
+    }
 }
 
 // Finds the begin of each hold that a release ended.

@@ -65,7 +65,7 @@ namespace {
 
 // Task 1000 waits from the first millisecond on, and is never woken. Others end before or after it
 // is spawned.
-analysis::trace one_left(bool others_come_later) {
+analysis::trace one_left(bool others_come_later, const char* awaited = "reply") {
     checked_service service;
     const auto reply = service.await_named("reply");
     const auto add_others = [&] {
@@ -78,7 +78,7 @@ analysis::trace one_left(bool others_come_later) {
     if (!others_come_later) add_others();
     service.built.on(3)
         .spawn(service.now, 1000, service.coroutine, trace::spawn_started)
-        .suspend(service.now + us, 1000, reply);
+        .suspend(service.now + us, 1000, service.await_named(awaited));
     service.now += ms;
     if (others_come_later) add_others();
     service.now += 50 * ms;
@@ -99,6 +99,11 @@ TEST_CASE("a wait that later tasks of its kind overtook has lost its wake") {
 
 TEST_CASE("the last task of a service that ends has not lost its wake") {
     CHECK(finding_of(analysis::check(one_left(false)), "lost-wake-up") == nullptr);
+}
+
+TEST_CASE("a wait that is the only one at its place may be meant to be long") {
+    analysis::trace from = one_left(true, "event");
+    CHECK(finding_of(analysis::check(from), "lost-wake-up") == nullptr);
 }
 
 TEST_CASE("no wake is lost in a trace that lost records, or of one thread only") {
