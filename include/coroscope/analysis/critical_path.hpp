@@ -57,8 +57,8 @@ struct path_blame {
     /// The part of the segment that is charged to this work. While all threads were busy, they
     /// share the time equally. While some ran nothing, these share it. While the task's strand ran
     /// a job, that job has all of it. The charges of a segment do not exceed its length. They are
-    /// less if the thread that ran the task next waited for work for 1 ms, and then ran other
-    /// tasks: until the end of these waits, the task was not in its queue, and nothing is charged.
+    /// less if the thread that ran the task next waited for work for 1 ms after it had run another
+    /// one: until the end of these waits, the task was not in its queue, and nothing is charged.
     std::int64_t charged_ns = 0;
 };
 

@@ -175,18 +175,6 @@ void path_delays::add_held(std::uint32_t request, const critical_path& path,
     held_.push_back(delay);
 }
 
-// Returns the outermost scope around `scope` that is not open during all of the wait.
-std::uint32_t path_delays::item_of(std::uint32_t scope, const path_wait& wait) const {
-    std::uint32_t found = none;
-    while (scope < loaded_.events.size()) {
-        const event& each = loaded_.events[scope];
-        if (each.start_ns <= wait.start_ns && each.end_ns >= wait.end_ns) break;
-        found = scope;
-        scope = each.parent;
-    }
-    return found;
-}
-
 // Finds the outermost other task through which the path came to the segment.
 void path_delays::add_turn(std::uint32_t request, const critical_path& path,
                            const path_segment& segment) {
@@ -202,7 +190,7 @@ void path_delays::add_turn(std::uint32_t request, const critical_path& path,
         if (wait.edge == path_edge::lock || wait.edge == path_edge::resource) return;
         if (task != none && !is_of_request(loaded_, path, task)) {
             delay.worker = task;
-            delay.item = item_of(scope, wait);
+            delay.item = item_of(loaded_, scope, wait);
             delay.await = await;
             delay.wait_end_ns = wait.end_ns;
         }

@@ -40,7 +40,6 @@ private:
     void add_waker(const path_segment& segment);
     void add_held(std::uint32_t request, const critical_path& path, const path_segment& segment);
     void add_turn(std::uint32_t request, const critical_path& path, const path_segment& segment);
-    [[nodiscard]] std::uint32_t item_of(std::uint32_t scope, const path_wait& wait) const;
     [[nodiscard]] path_kind state_of_holder(const charge& holder, const path_segment& during) const;
     [[nodiscard]] bool is_unproven(const path_segment& segment) const;
     [[nodiscard]] bool is_unproven(const charge& holder, const path_segment& during) const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "../model/result_waits.hpp"
 #include "../model/thread_waits.hpp"
 #include "work_ahead.hpp"
 #include <coroscope/analysis/lock_holders.hpp>
@@ -14,7 +15,11 @@ namespace {
 class blame_builder {
 public:
     blame_builder(surroundings& around, std::vector<critical_path>& paths)
-        : loaded_(around.loaded()), paths_(paths), waits_(loaded_), ahead_(around) {}
+        : loaded_(around.loaded()),
+          holds_(around.waits().holds()),
+          paths_(paths),
+          waits_(loaded_),
+          ahead_(around) {}
 
     void build() {
         for (const critical_path& path : paths_)
@@ -40,20 +45,24 @@ private:
     // Recorded waits name the holders of locks and resources exactly. Without them each look at the
     // thread names the lock's holder at that moment.
     void add_holders(critical_path& path, const path_segment& blocked) {
-        const std::size_t first = path.blame.size();
+        bool is_recorded = false;
+        const auto add = [&](const thread_work& holder, std::int64_t from_ns, std::int64_t to_ns) {
+            add_holder(path, holder, to_ns - from_ns);
+        };
         waits_.locks.for_each_in(
             blocked.thread, blocked.start_ns, blocked.end_ns,
             [&](const lock_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
-                const thread_work& work = wait.blamed();
-                add_holder(path, work, to_ns - from_ns);
+                is_recorded = true;
+                holds_.for_each_in(wait, from_ns, to_ns, add);
             });
         waits_.resources.for_each_in(
             blocked.thread, blocked.start_ns, blocked.end_ns,
             [&](const resource_wait& wait, std::int64_t from_ns, std::int64_t to_ns) {
-                add_holder(path, {wait.holder_thread, wait.holder_task, wait.holder_scope},
-                           to_ns - from_ns);
+                if (is_for_result(loaded_, wait)) return;
+                is_recorded = true;
+                holds_.for_each_in(wait, from_ns, to_ns, add);
             });
-        if (path.blame.size() == first) add_seen_holder(path, blocked);
+        if (!is_recorded) add_seen_holder(path, blocked);
     }
 
     static void add_holder(critical_path& path, const thread_work& work, std::int64_t time_ns) {
@@ -77,6 +86,7 @@ private:
     }
 
     const trace& loaded_;
+    const hold_times& holds_;
     std::vector<critical_path>& paths_;
     thread_waits waits_;
     work_ahead ahead_;

@@ -2,8 +2,7 @@
 #pragma once
 
 // Work of a waker before the waker itself waited for something outside the trace. It is on the
-// path, but need not have delayed the request: what the waker waited for may have come later
-// anyway.
+// path, but need not have delayed the request: that something may have come later anyway.
 
 #include <vector>
 
@@ -16,8 +15,14 @@ namespace coroscope::analysis::inline paths {
 [[nodiscard]] bool is_of_request(const trace& loaded, const critical_path& path,
                                  std::uint32_t task);
 
+/// Returns the outermost scope around `scope` that is not open during all of the wait, an index
+/// into trace::events: the item for which the waker works. none: there is no such scope.
+[[nodiscard]] std::uint32_t item_of(const trace& loaded, std::uint32_t scope,
+                                    const path_wait& wait);
+
 /// Returns for each segment the index of the request's own wait into path.waits if the segment is
-/// such earlier work, else none. A wait for a timer does not count: it began when the work ended.
+/// such earlier work, else none. A waker that waits in the middle of an item has begun it, and what
+/// it awaits; so does one that waits for a timer in an item. Then its work before is no such work.
 [[nodiscard]] std::vector<std::uint32_t> earlier_work(const trace& loaded,
                                                       const critical_path& path);
 

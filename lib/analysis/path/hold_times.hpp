@@ -65,17 +65,20 @@ private:
         thread_work released_by{};
         bool gave_up = false;
         bool is_exclusive = true;
+        bool has_readers = false;
     };
 
     static use use_of(const lock_wait& wait);
-    static use use_of(const resource_wait& wait);
+    use use_of(const resource_wait& wait) const;
     static key key_of(const lock_wait& wait) { return {wait.address, 0, 0}; }
     static key key_of(const resource_wait& wait) { return {0, wait.site, wait.instance}; }
     static bool is_known(const lock_wait& wait) { return wait.address != 0; }
     static bool is_known(const resource_wait& wait) { return wait.site != none; }
-    static std::vector<hold_time> holds_of(const std::vector<use>& uses);
+    static std::vector<hold_time> holds_of(const trace& loaded, const std::vector<use>& uses);
     void find_scopes(const trace& loaded);
 
+    static std::optional<hold_time> seen_hold(const use& of, const std::vector<hold_time>& all,
+                                              std::int64_t at_ns);
     static std::optional<hold_time> only_hold(const use& of, std::int64_t at_ns);
 
     template <class Wait>
@@ -85,6 +88,7 @@ private:
         std::vector<hold_time> holds;  // by their ends
         bool is_exclusive = true;      // one at a time
     };
+    const trace& loaded_;
     std::map<key, all_holds> holds_;
 };
 

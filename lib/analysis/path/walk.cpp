@@ -136,6 +136,8 @@ private:
             if (wake_ns < at_) return explain(path_kind::queued, wake_ns, none, index);
             if (const std::int64_t last_ns = last_act_of(await); last_ns < at_)
                 return step_before_result(index, last_ns);
+            if (had_ended(await.waker, await.suspend_ns))
+                return explain(path_kind::suspended, await.suspend_ns, none, index);
             if (is_for_resource(await)) return step_in_resource_wait(await, index);
             if (go_on_in(await.waker, await.suspend_ns,
                          wait_of(index, path_kind::suspended, path_edge::wake)))
@@ -197,6 +199,12 @@ private:
         if (*end_ns == at_) return go_on_in(ended, from_ns, wait_of(await, kind, path_edge::end));
         explain(kind, *end_ns, none, await);
         return true;
+    }
+
+    [[nodiscard]] bool had_ended(std::uint32_t waker, std::int64_t time_ns) const {
+        if (waker >= loaded_.tasks.size()) return false;
+        const optional_ns& end_ns = loaded_.tasks[waker].end_ns;
+        return end_ns && *end_ns < time_ns;
     }
 
     // Returns whether the await is a wait for a resource. Its waker need not have held that all the

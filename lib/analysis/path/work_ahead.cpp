@@ -125,8 +125,8 @@ void work_ahead::watch(const path_segment& queued) {
 }
 
 // Returns the time from which on the work on the threads was ahead of the task. If the thread that
-// ran the task next waited for work in the middle of the queued time, and then ran other tasks,
-// this task was not in its queue: something else held it back until then.
+// ran the task next waited for work after it had run another task, this task was not in its queue:
+// something else held it back until then.
 std::int64_t work_ahead::first_ahead(const path_segment& queued) const {
     const trace& loaded = around_.loaded();
     const queue_place queue = queue_of(loaded, queued);
@@ -136,13 +136,13 @@ std::int64_t work_ahead::first_ahead(const path_segment& queued) const {
     std::int64_t last_ns = queued.start_ns;
     around_.occupants()
         .on(queue.thread)
-        .for_each_piece(
-            queued.start_ns, queued.end_ns,
-            [&](std::int64_t from_ns, std::int64_t to_ns, std::uint32_t task) {
-                if (task != none || from_ns == queued.start_ns || to_ns == queued.end_ns) return;
-                waited_ns += loaded.states.between(queue.thread, from_ns, to_ns).blocked_ns;
-                last_ns = to_ns;
-            });
+        .for_each_piece(queued.start_ns, queued.end_ns,
+                        [&](std::int64_t from_ns, std::int64_t to_ns, std::uint32_t task) {
+                            if (task != none || from_ns == queued.start_ns) return;
+                            waited_ns +=
+                                loaded.states.between(queue.thread, from_ns, to_ns).blocked_ns;
+                            last_ns = to_ns;
+                        });
     return waited_ns >= slow_wake_ns ? last_ns : queued.start_ns;
 }
 

@@ -189,6 +189,28 @@ TEST_SUITE("causes") {
         CHECK(found.unexplained_share == doctest::Approx(0.75).epsilon(0.01));
     }
 
+    TEST_CASE("a waker's work before it waited in the middle of an item is a cause") {
+        twenty_requests service;
+        const auto item = service.built.site("resize", "worker.cpp", 4);
+        service.built.on(2).spawn(0, 99, 0, trace::spawn_started);
+        const analysis::trace from =
+            service.trace([&](std::uint64_t task, std::int64_t begin, std::int64_t end) {
+                const std::int64_t asked = begin + (end - begin) * 3 / 4;
+                test::trace_builder& built = service.built;
+                built.on(1).suspend(begin, task);
+                built.on(2).suspend(asked, 99);
+                built.on(3).wake(end - 10, 99, 0, 3);
+                built.on(2)
+                    .resume(end - 10, 99)
+                    .wake(end, task, 99, 2)
+                    .long_scope(item, begin + 5, end + 1, trace::scope_in_frame, 99);
+                built.on(1).resume(end, task);
+            });
+        const analysis::slow_requests found = comparison_of(from);
+        CHECK(found.differences.front().label == "resize");
+        CHECK(found.unexplained_share < 0.01);
+    }
+
     TEST_CASE("a task that a scheduler ran next was not woken by the one that ended before") {
         twenty_requests service;
         const auto report =
@@ -225,6 +247,45 @@ TEST_SUITE("causes") {
               texts{"0-150 running 1", "150-500 waiting 1", "500-900 running 1"});
     }
 
+    TEST_CASE("a holder that left its scopes before the release may have released in between") {
+        guarded service(2);
+        const auto tick = service.built.site("tick");
+        service.built.on(2).scope(tick, 100, 200);
+        service.wait(1, 150, 500, {.holder = mark_of(2), .releaser = mark_of(2), .released = 500});
+        const analysis::trace from = service.trace(2);
+        CHECK(texts_of(from, path_of(from, 1)) ==
+              texts{"0-150 running 1", "150-500 waiting 1", "500-900 running 1"});
+    }
+
+    TEST_CASE("a holder is not one at a time at which a wait saw another one") {
+        guarded service(4);
+        service.wait(4, 300, 400,
+                     {.holder = mark_of(3),
+                      .flags = static_cast<std::uint32_t>(trace::resource_wait_gave_up)});
+        service.wait(1, 150, 500, {.holder = mark_of(2), .releaser = mark_of(2), .released = 500});
+        const analysis::trace from = service.trace(4);
+        CHECK(texts_of(from, path_of(from, 1)) ==
+              texts{"0-150 running 1", "150-500 waiting 1", "500-900 running 1"});
+    }
+
+    TEST_CASE("the task that woke a waiting one held a resource whose holders are not recorded") {
+        test::trace_builder built;
+        const auto pool = built.site("pool", "", 0, trace::site_kind::resource, "", "pool");
+        for (const std::uint32_t task : {1U, 2U})
+            built.on(task).spawn(0, task, 0, trace::spawn_started);
+        built.on(1).suspend(150, 1);
+        built.on(2).wake(500, 1, 2, 2);
+        built.on(1).resume(510, 1).resource_wait(
+            150, 510, {.site = pool, .waiter = mark_of(1), .capacity = 4});
+        for (const std::uint32_t task : {1U, 2U}) built.on(task).finish(900, task);
+        const analysis::trace from = loaded(built.lasts(1000));
+        const analysis::critical_path path = path_of(from, 1);
+        CHECK(texts_of(from, path) == texts{"0-150 running 1", "150-500 running 2",
+                                            "500-510 queued 1", "510-900 running 1"});
+        REQUIRE(path.waits.size() == 1);
+        CHECK(path.waits[0].edge == analysis::path_edge::resource);
+    }
+
     TEST_CASE(
         "the releaser of a lock with readers explains nothing if it is not known as the holder") {
         guarded service(2);
@@ -235,6 +296,17 @@ TEST_SUITE("causes") {
         const analysis::trace from = service.trace(2);
         CHECK(texts_of(from, path_of(from, 1)) ==
               texts{"0-150 running 1", "150-500 waiting 1", "500-900 running 1"});
+    }
+
+    TEST_CASE("a task that had ended before the await did not wake it") {
+        test::trace_builder built;
+        built.on(2).spawn(0, 2, 0, trace::spawn_started).finish(50, 2);
+        built.on(1).spawn(60, 1, 0, trace::spawn_started).suspend(100, 1);
+        built.on(2).wake(300, 1, 2, 2);
+        built.on(1).resume(320, 1).finish(400, 1);
+        const analysis::trace from = loaded(built);
+        CHECK(texts_of(from, path_of(from, 1)) == texts{"60-100 running 1", "100-300 suspended 1",
+                                                        "300-320 queued 1", "320-400 running 1"});
     }
 
     TEST_CASE("a job that its thread left in the queue while it waited for work is behind nobody") {
