@@ -139,6 +139,28 @@ TEST_SUITE("await of futures") {
         CHECK(found.split(event).waiting_ns == 0);
     }
 
+    TEST_CASE("a thread without a task that sets two values woke both coroutines by itself") {
+        recording session;
+        promise<int> first, second;
+        auto waits_for_first = start(await_on(first.get_future()));
+        auto waits_for_second = start(await_on(second.get_future()));
+        std::thread([&] {
+            first.set_value(1);
+            second.set_value(2);
+        }).join();
+        CHECK(sync_wait(waits_for_first) + sync_wait(waits_for_second) == 3);
+        const recorded found = session.stop();
+        const auto tasks = found.tasks("await_on");
+        REQUIRE(tasks.size() == 2);
+        for (const std::uint32_t task : tasks) {
+            const auto awaits = found.awaits(found.trace.tasks[task]);
+            REQUIRE(awaits.size() == 1);
+            CHECK(awaits[0].waker == analysis::none);
+            CHECK(awaits[0].waker_thread != analysis::none);
+            CHECK(awaits[0].wake_ns == awaits[0].resume_ns);
+        }
+    }
+
     TEST_CASE("the coroutine goes on by a transfer, too, on a thread that only the coroutine's "
               "session records") {
         recording session{profile_options{}};

@@ -55,7 +55,7 @@ struct thread_state {
     /// State of the running instrumented task, else null. If a context was installed on top of that
     /// task, `mark` names the context's task instead.
     task_state* frame = nullptr;
-    void* handover_target = nullptr;    ///< frame that a symmetric transfer resumes here
+    const void* handover_target = nullptr;  ///< frame that is resumed here next; + 1: by a call
     std::uint64_t handover_ticks = 0;
     thread_record* record = nullptr;    ///< entry in the registry; null until registered
     std::uint64_t next_task = 0;  ///< next free task id; a multiple of the block size: no block

@@ -139,6 +139,10 @@ enum resume_flags : std::uint32_t {
     resume_handed_over = 1U << 0,  ///< woken and resumed by one hand-over: wake = resume
     resume_ready = 1U << 1,  ///< ready as soon as it suspended, by itself: wake = suspend
     resume_overdue = 1U << 2,  ///< written at its suspension or end: it has run for some time
+    // The outcome of the await is in bits 3 to 5.
+    /// Beside resume_handed_over: the work below, which set the result, called it. Without this
+    /// flag it may also be the next task after one that suspended or ended.
+    resume_called = 1U << 6,
 };
 
 /// Flags of wake, above the waker's thread.

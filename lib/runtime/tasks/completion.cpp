@@ -89,7 +89,7 @@ void waiting_coroutine::call(callback& self) noexcept {
 // Announces the hand-over even if no session records here, because the coroutine's context may have
 // a session of its own.
 void hand_over_to(void* waiter) {
-    expect_handover(waiter, runtime::now());
+    expect_call(waiter, runtime::now());
     std::coroutine_handle<>::from_address(waiter).resume();
 }
 

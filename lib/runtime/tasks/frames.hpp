@@ -86,22 +86,42 @@ inline bool is_installed(const task_state& task) noexcept {
         runtime::follow_current_task();
 }
 
+/// The mark of a frame that is called: frames are aligned.
+[[nodiscard]] inline const void* called(const void* frame) noexcept {
+    return static_cast<const char*>(frame) + 1;
+}
+
 /// The coroutine at `frame` is resumed next on this thread: if it is a task that has been suspended
 /// since before `ticks`, its wake is its resume. Nothing is expected if nothing recorded that
 /// moment (0).
-[[gnu::always_inline]] inline void expect_handover(void* frame, std::uint64_t ticks) noexcept {
+[[gnu::always_inline]] inline void expect_handover(const void* frame,
+                                                   std::uint64_t ticks) noexcept {
     if (ticks == 0) [[unlikely]]
         return;
     this_thread.handover_target = frame;
     this_thread.handover_ticks = ticks;
 }
+
+/// The same, but the work that runs here calls the coroutine.
+inline void expect_call(const void* frame, std::uint64_t ticks) noexcept {
+    expect_handover(called(frame), ticks);
+}
+
 /// Returns whether the task that is resumed here, and was suspended at those ticks, is the expected
-/// one.
+/// one, behind a symmetric transfer.
 [[gnu::always_inline]] inline bool is_expected(const task_state& task,
                                                std::uint64_t suspended_at) noexcept {
     const void* frame = frame_address(task);
     return frame != nullptr && this_thread.handover_target == frame &&
            this_thread.handover_ticks >= suspended_at;
+}
+
+/// The same for the task that expect_call() expects. Returns its flags of the resume, or 0.
+inline std::uint32_t call_flags(const task_state& task, std::uint64_t suspended_at) noexcept {
+    const void* frame = frame_address(task);
+    const bool is_called = frame != nullptr && this_thread.handover_target == called(frame) &&
+                           this_thread.handover_ticks >= suspended_at;
+    return is_called ? trace::resume_handed_over | trace::resume_called : 0U;
 }
 
 /// Exchanges the data that an integration keeps per thread although it belongs to the running

@@ -130,7 +130,8 @@ std::uint64_t record_suspend(task_state& task, const resumer& next) noexcept {
 }
 
 void record_resume(task_state& task, std::uint64_t suspended_at, std::uint32_t flags) noexcept {
-    if (is_expected(task, suspended_at)) flags |= trace::resume_handed_over;
+    flags |= is_expected(task, suspended_at) ? trace::resume_handed_over
+                                             : call_flags(task, suspended_at);
     this_thread.handover_target = nullptr;
     const context_change under_way;
     const std::uint64_t ticks = now();

@@ -247,6 +247,8 @@ template <bool AfterTransfer>
     if constexpr (AfterTransfer) {
         if (is_expected(task, task.before.mark)) [[likely]]
             flags |= trace::resume_handed_over;
+        else
+            flags |= call_flags(task, task.before.mark);
         this_thread.handover_target = nullptr;
     }
     const std::uint64_t mark = this_thread.mark;

@@ -154,3 +154,36 @@ TEST_CASE("a task that completes a future is the waker, not the task that left i
     CHECK(waited.resume_ns == 500);
     check_sound(loaded);
 }
+
+TEST_CASE("a thread without a task that completes a future is no task that it resumed before") {
+    constexpr std::uint32_t called = trace::resume_handed_over | trace::resume_called;
+    trace_builder built;
+    const auto site = built.site("co_await", "a.cpp", 5, trace::site_kind::await);
+    built.on(1).spawn(0, 8, 0, trace::spawn_started).suspend(10, 8, site);
+    built.on(1).spawn(15, 7, 0, trace::spawn_started).suspend(20, 7, site);
+    built.on(2).resume(100, 8, 0, called).finish(110, 8);
+    built.on(2).resume(500, 7, 0, called).finish(510, 7);
+    const auto loaded = load(built);
+    const analysis::await_info waited = await(loaded, task(loaded, 7), 0);
+    CHECK(waited.waker == analysis::none);
+    CHECK(waited.wake_ns == 500);
+    check_sound(loaded);
+}
+
+TEST_CASE("a task that completes two futures woke both, though the first one's task has run") {
+    constexpr std::uint32_t called = trace::resume_handed_over | trace::resume_called;
+    trace_builder built;
+    const auto site = built.site("co_await", "a.cpp", 5, trace::site_kind::await);
+    built.on(1).spawn(0, 8, 0, trace::spawn_started).suspend(10, 8, site);
+    built.on(1).spawn(15, 7, 0, trace::spawn_started).suspend(20, 7, site);
+    built.on(2).spawn(30, 9).resume(40, 9);
+    built.on(2).resume(100, 8, 9, called).finish(110, 8, 9);
+    built.on(2).resume(500, 7, 9, called).finish(510, 7, 9).finish(600, 9);
+    const auto loaded = load(built);
+    for (const std::uint64_t woken : {8, 7}) {
+        const analysis::await_info waited = await(loaded, task(loaded, woken), 0);
+        REQUIRE(waited.waker < loaded.tasks.size());
+        CHECK(loaded.tasks[waited.waker].id == 9);
+    }
+    check_sound(loaded);
+}

@@ -75,8 +75,12 @@ private:
     // Returns whether a symmetric transfer left the next frame's place in the stack. The transfer
     // restored the context below first.
     [[nodiscard]] bool transferred(const task_op& op) const {
-        return (op.value & coroscope::trace::resume_handed_over) != 0 &&
-               last_left_.depth == frames_.depth();
+        return has(op, coroscope::trace::resume_handed_over) &&
+               !has(op, coroscope::trace::resume_called) && last_left_.depth == frames_.depth();
+    }
+
+    [[nodiscard]] static bool has(const task_op& op, coroscope::trace::resume_flags flag) {
+        return (op.value & flag) != 0;
     }
 
     void run(std::uint32_t task) { run(task, continues()); }
@@ -234,15 +238,19 @@ private:
     }
 
     // A symmetric transfer restores the context below before the resume, so the resumer is the task
-    // that left last. If no task has left since the current task began to run, the current task is
-    // the resumer: it completed a future or a device's work, and resumed the awaiting coroutine on
-    // top of itself.
+    // that left last. What completed a future or a device's work resumes the awaiting coroutine on
+    // top of itself: the current task, if there is one. Older recordings do not tell the two apart;
+    // there it is the current task if no task has left since it began to run.
     void name_resumer(task_op& op) const {
         const std::uint32_t previous = op.other;
-        if ((op.value & coroscope::trace::resume_handed_over) != 0) {
-            const bool on_top = last_left_.task == none && frames_.in_slice() && previous != none &&
-                                frames_.current() == previous;
-            name_resumer(op, on_top ? previous : last_left_.task, last_left_.finished);
+        if (has(op, coroscope::trace::resume_handed_over)) {
+            const bool on_top =
+                frames_.in_slice() && previous != none && frames_.current() == previous;
+            const bool called = has(op, coroscope::trace::resume_called);
+            if (called || (on_top && last_left_.task == none))
+                name_resumer(op, on_top ? previous : none, false);
+            else
+                name_resumer(op, last_left_.task, last_left_.finished);
         } else if (previous == none || previous == op.task || previous >= first_folded_ ||
                    frames_.meant_by(previous) != previous) {
             return;
