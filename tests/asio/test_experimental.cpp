@@ -134,10 +134,30 @@ TEST_CASE("a channel's receiver waits for its sender") {
     const analysis::task_info& receiver = task_named(loaded, "receives");
     CHECK(receiver.state == analysis::task_state::finished);
     CHECK(receiver.time.wall_ns() > receiver.time.running_ns);
-    bool named = false;
-    for (const std::uint32_t each : receiver.awaits)
-        named |= loaded.sites[loaded.awaits[each].site].label.ends_with("async_receive");
-    CHECK(named);
+    REQUIRE(receiver.awaits.size() == 3);
+    for (const std::uint32_t each : receiver.awaits) {
+        const analysis::await_info& received = loaded.awaits[each];
+        CHECK(loaded.sites[received.site].label.ends_with("async_receive"));
+        REQUIRE(received.waker != analysis::none);
+        CHECK(loaded.tasks[received.waker].id == task_named(loaded, "sends").id);
+    }
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("a channel's sender waits for its receiver") {
+    int sum = 0;
+    const auto loaded = record([&sum] {
+        net::io_context io;
+        channel numbers(io, 0);
+        net::co_spawn(io, sends(numbers), net::detached);
+        net::co_spawn(io, receives(numbers, sum), net::detached);
+        io.run();
+    });
+    CHECK(sum == 6);
+    const analysis::task_info& sender = task_named(loaded, "sends");
+    const analysis::await_info& sent = loaded.awaits[sender.awaits.front()];
+    REQUIRE(sent.waker != analysis::none);
+    CHECK(loaded.tasks[sent.waker].id == task_named(loaded, "receives").id);
     check_all_add_up(loaded);
 }
 

@@ -38,10 +38,16 @@ bool passes_on(operation_state& created, const frame& inside) noexcept {
 }
 
 // Returns the mark of the waker of a step that is ready from now on. An operation that had no wake
-// is completed by the code that calls its handler, as a channel's is by the other side. Any other
-// one may have come from a loop that a task runs.
-std::uint64_t completer(const frame& inside) noexcept {
-    return inside.wake == 0 ? this_thread.mark : mark_here(0);
+// is completed by the code that calls its handler, as a channel's is by the other side: by the
+// running task, or by one that has suspended and is starting the operation that it awaits. Any
+// other operation may have come from a loop that a task runs.
+[[gnu::always_inline]] inline std::uint64_t completer(const frame& inside) noexcept {
+    if (inside.wake != 0) return mark_here(0);
+    const bool runs_task = current_task() != 0;
+    const frame* const outer = inside.outer;
+    if (runs_task || outer == nullptr || !outer->whose.is(purpose_initiating))
+        return this_thread.mark;
+    return mark_here(outer->whose.task);
 }
 
 // Creates a step of a coroutine's await. If the first step, created while the coroutine suspends,
