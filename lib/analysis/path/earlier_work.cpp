@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_set>
+#include <utility>
 
 namespace coroscope::analysis::inline paths {
 namespace {
@@ -13,6 +14,9 @@ constexpr std::size_t deepest_family = 64;
 
 // An item that has begun for so long has sent something; a hand-over takes less.
 constexpr std::int64_t begun_ns = 5'000;
+
+// A scope with more waits is taken for a loop.
+constexpr std::size_t most_waits = 64;
 
 bool is_wait_for_outside(const trace& loaded, const path_segment& segment) {
     if (segment.kind != path_kind::suspended && segment.kind != path_kind::waiting) return false;
@@ -26,11 +30,50 @@ bool is_wait_for_outside(const trace& loaded, const path_segment& segment) {
     return states.blocked_ns > 0 || states.unknown_ns > 0;
 }
 
-// Returns whether the waker, in whose scope a wait from `from_ns` on is, has begun an item.
-bool has_begun(const trace& loaded, std::uint32_t scope, const path_wait& wait,
-               std::int64_t from_ns, bool is_timer) {
-    const std::uint32_t item = item_of(loaded, scope, wait);
-    return item != none && (is_timer || from_ns - loaded.events[item].start_ns >= begun_ns);
+// A wait in a waker's work.
+struct wait_in_work {
+    std::uint32_t task = none;
+    std::uint32_t scope = none;
+    std::uint32_t await = none;
+    std::int64_t from_ns = 0;
+    bool is_timer = false;
+};
+
+// Returns the time of the outermost scope around the wait; without scopes, of the waker's life.
+std::pair<std::int64_t, std::int64_t> time_around(const trace& loaded, const wait_in_work& of) {
+    std::uint32_t scope = of.scope;
+    if (scope >= loaded.events.size()) return {INT64_MIN, INT64_MAX};
+    while (loaded.events[scope].parent < loaded.events.size()) scope = loaded.events[scope].parent;
+    return {loaded.events[scope].start_ns, loaded.events[scope].end_ns};
+}
+
+// Returns whether the waker passed the place of the wait only once in its outermost scope. A loop
+// over items passes the places of its waits again and again.
+bool is_passed_once(const trace& loaded, const wait_in_work& of) {
+    if (of.await >= loaded.awaits.size() || of.task >= loaded.tasks.size()) return false;
+    const std::uint32_t site = loaded.awaits[of.await].site;
+    if (site == none) return false;
+    const auto [from_ns, to_ns] = time_around(loaded, of);
+    std::size_t seen = 0;
+    std::size_t passed = 0;
+    for (const std::uint32_t at : loaded.tasks[of.task].awaits) {
+        const await_info& each = loaded.awaits[at];
+        if (each.suspend_ns < from_ns) continue;
+        if (each.suspend_ns > to_ns) break;
+        const bool waited = each.resume_ns != each.suspend_ns;
+        passed += waited && each.site == site ? 1U : 0U;
+        if (++seen > most_waits || passed > 1) return false;
+    }
+    return passed == 1;
+}
+
+// Returns whether the waker had begun an item when it began to wait.
+bool has_begun(const trace& loaded, const wait_in_work& of, const path_wait& wait) {
+    const std::uint32_t item = item_of(loaded, of.scope, wait);
+    if (item != none &&
+        (of.is_timer || of.from_ns - loaded.events[item].start_ns >= begun_ns))
+        return true;
+    return is_passed_once(loaded, of);
 }
 
 // Finds the waits for wakers of a path before which their work is earlier work.
@@ -42,21 +85,16 @@ public:
 
     // Cuts the levels around a wait for something outside, up to one that had begun an item.
     void add(const path_segment& outside) {
-        bool is_timer = loaded_.awaits[outside.await].reason == wake_reason::timer;
-        std::uint32_t scope = outside.event;
-        std::uint32_t task = outside.task;
-        std::int64_t from_ns = outside.start_ns;
+        wait_in_work of{outside.task, outside.event, outside.await, outside.start_ns,
+                        loaded_.awaits[outside.await].reason == wake_reason::timer};
         for (std::uint32_t at = outside.through; at < path_.waits.size();) {
             const path_wait& wait = path_.waits[at];
-            if (is_of_request(loaded_, path_, task)) return;
+            if (is_of_request(loaded_, path_, of.task)) return;
             if (wait.edge == path_edge::wake) {
-                if (has_begun(loaded_, scope, wait, from_ns, is_timer)) return;
+                if (has_begun(loaded_, of, wait)) return;
                 cuts_.insert(at);
             }
-            scope = wait.event;
-            task = wait.task;
-            from_ns = wait.start_ns;
-            is_timer = false;
+            of = {wait.task, wait.event, wait.await, wait.start_ns, false};
             at = wait.through;
         }
     }
