@@ -39,21 +39,27 @@ struct wait_in_work {
     bool is_timer = false;
 };
 
-// Returns the time of the outermost scope around the wait; without scopes, of the waker's life.
-std::pair<std::int64_t, std::int64_t> time_around(const trace& loaded, const wait_in_work& of) {
+// Returns the time of the outermost scope around a wait of a waker, if that was open at `began_ns`;
+// else the whole life of the waker.
+std::pair<std::int64_t, std::int64_t> time_around(const trace& loaded, const wait_in_work& of,
+                                                  std::int64_t began_ns) {
     std::uint32_t scope = of.scope;
-    if (scope >= loaded.events.size()) return {INT64_MIN, INT64_MAX};
-    while (loaded.events[scope].parent < loaded.events.size()) scope = loaded.events[scope].parent;
-    return {loaded.events[scope].start_ns, loaded.events[scope].end_ns};
+    while (scope < loaded.events.size() && loaded.events[scope].parent < loaded.events.size())
+        scope = loaded.events[scope].parent;
+    if (scope < loaded.events.size() && loaded.events[scope].start_ns <= began_ns)
+        return {loaded.events[scope].start_ns, loaded.events[scope].end_ns};
+    const task_info& life = loaded.tasks[of.task];
+    return {life.spawn_ns.value_or(INT64_MIN), life.end_ns.value_or(INT64_MAX)};
 }
 
-// Returns whether the waker passed the place of the wait only once in its outermost scope. A loop
-// over items passes the places of its waits again and again.
-bool is_passed_once(const trace& loaded, const wait_in_work& of) {
+// Returns whether a waker had begun its work when the wait for it began, at `began_ns`, and passed
+// the place of its own wait only once in that work. A loop over items passes the places of its
+// waits again and again.
+bool is_passed_once(const trace& loaded, const wait_in_work& of, std::int64_t began_ns) {
     if (of.await >= loaded.awaits.size() || of.task >= loaded.tasks.size()) return false;
     const std::uint32_t site = loaded.awaits[of.await].site;
-    if (site == none) return false;
-    const auto [from_ns, to_ns] = time_around(loaded, of);
+    const auto [from_ns, to_ns] = time_around(loaded, of, began_ns);
+    if (site == none || from_ns > began_ns) return false;
     std::size_t seen = 0;
     std::size_t passed = 0;
     for (const std::uint32_t at : loaded.tasks[of.task].awaits) {
@@ -70,10 +76,10 @@ bool is_passed_once(const trace& loaded, const wait_in_work& of) {
 // Returns whether the waker had begun an item when it began to wait.
 bool has_begun(const trace& loaded, const wait_in_work& of, const path_wait& wait) {
     const std::uint32_t item = item_of(loaded, of.scope, wait);
-    if (item != none &&
-        (of.is_timer || of.from_ns - loaded.events[item].start_ns >= begun_ns))
+    if (item != none && (of.is_timer || of.from_ns - loaded.events[item].start_ns >= begun_ns))
         return true;
-    return is_passed_once(loaded, of);
+    const bool is_own_wait = wait.through == none;  // of the path's task
+    return is_own_wait && is_passed_once(loaded, of, wait.start_ns);
 }
 
 // Finds the waits for wakers of a path before which their work is earlier work.

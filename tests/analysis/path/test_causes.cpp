@@ -247,6 +247,32 @@ TEST_SUITE("causes") {
         CHECK(found.unexplained_share < 0.01);
     }
 
+    TEST_CASE("a waker that was at work before, and passes its wait only once, is a cause") {
+        const auto with_waker = [](bool is_loop) {
+            twenty_requests service;
+            test::trace_builder& built = service.built;
+            const auto report = built.site("report", "jobs.cpp", 5, trace::site_kind::coroutine);
+            const auto read = built.site("co_await", "jobs.cpp", 6, trace::site_kind::await);
+            if (is_loop) built.on(2).spawn(0, 1000, report, trace::spawn_started);
+            return comparison_of(
+                service.trace([&](std::uint64_t task, std::int64_t begin, std::int64_t end) {
+                    const std::uint64_t waker = is_loop ? 1000 : 1000 + task;
+                    const std::int64_t asked = begin + (end - begin) * 3 / 4;
+                    if (!is_loop) built.on(2).spawn(begin - 5, waker, report, trace::spawn_started);
+                    built.on(1).suspend(begin, task);
+                    built.on(2).suspend(asked, waker, read);
+                    built.on(3).wake(end - 10, waker, 0, 3);
+                    built.on(2).resume(end - 10, waker).wake(end, task, waker, 2);
+                    if (!is_loop) built.on(2).finish(end + 1, waker);
+                    built.on(1).resume(end, task);
+                }));
+        };
+        const analysis::slow_requests found = with_waker(false);
+        CHECK(found.differences.front().label == "report");
+        CHECK(found.unexplained_share < 0.01);
+        CHECK(with_waker(true).differences.front().label != "report");
+    }
+
     TEST_CASE("a task that a scheduler ran next was not woken by the one that ended before") {
         twenty_requests service;
         const auto report =
