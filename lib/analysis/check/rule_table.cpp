@@ -122,7 +122,7 @@ const rule_entry table[] = {
       "The requests wait longer for the items of others than for their own, and at least 5 % of the request time.",
       "scopes around the items that the task serves",
       "Serve slow items elsewhere, use several such tasks, or let the answers overtake each other.",
-      "What the task did since it last waited outside items, or woke another task, is taken to be the item of the request."},
+      "The work of the task since it last waited outside items, or woke another task, is taken to be the item of the request."},
      lacks_nothing, find_serial_workers},
     {{"slowest-child", "A fan-out that its slowest child decides", warning,
       "A request awaits several tasks together, and one of them takes much longer than the others.",

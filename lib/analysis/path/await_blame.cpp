@@ -223,7 +223,7 @@ private:
         }
     }
 
-    // Charges a wait to those who held what was waited for.
+    // Charges a wait to the holders of the lock or resource.
     template <class Wait>
     void add_holders(std::uint32_t waiting, const Wait& wait) {
         std::int64_t unknown_ns = wait.end_ns - wait.start_ns;

@@ -2,7 +2,7 @@
 #pragma once
 
 // Work of a waker before the waker itself waited for something outside the trace. It is on the
-// path, but need not have delayed the request: that something may have come later anyway.
+// path, but need not have delayed the request: the awaited thing may have come later anyway.
 
 #include <vector>
 
@@ -21,8 +21,8 @@ namespace coroscope::analysis::inline paths {
                                     const path_wait& wait);
 
 /// Returns for each segment the index of the request's own wait into path.waits if the segment is
-/// such earlier work, else none. A waker that waits in the middle of an item has begun it, and what
-/// it awaits; so does one that waits for a timer in an item. Then its work before is no such work.
+/// such earlier work, else none. A waker that waits in the middle of an item, or for a timer in an
+/// item, has begun the item and the awaited work. Its work before that wait is no such work.
 [[nodiscard]] std::vector<std::uint32_t> earlier_work(const trace& loaded,
                                                       const critical_path& path);
 

@@ -3,9 +3,9 @@
 
 // When work held a lock or a resource, as far as the waits for it show.
 //
-// A wait shows its end, the release that ended it, and perhaps who held the lock at its begin. So
+// A wait shows its end, the release that ended it, and perhaps the holder at its begin. So
 // the end of a hold is a release. Its begin is the end of the holder's own wait, or the earliest
-// wait that saw the holder. Without both, the begin is unknown: somebody else may have had the lock
+// wait that saw the holder. Without both, the begin is unknown: another task may have had the lock
 // before. If no wait saw any holder, the hold lasts since these waits began.
 
 #include <algorithm>

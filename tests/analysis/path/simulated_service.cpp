@@ -65,9 +65,9 @@ std::deque<simulated_service::act> simulated_service::draw_acts(int depth) {
     std::deque<act> drawn;
     for (auto left = between(1, 4); left > 0; --left) {
         drawn.push_back(act::compute);
-        const act what = choices[between(0, depth < deepest_call ? 7 : 3)];
-        drawn.push_back(what);
-        if (what != act::lock) continue;
+        const act next = choices[between(0, depth < deepest_call ? 7 : 3)];
+        drawn.push_back(next);
+        if (next != act::lock) continue;
         drawn.push_back(choices[between(0, 2)]);
         drawn.push_back(act::unlock);
     }
@@ -109,32 +109,32 @@ void simulated_service::happen(const moment& now) {
     put_in_queue(now.task, now.at_ns);
 }
 
-// The task is on a thread. It performs what takes no time, and then computes, waits or ends.
+// The task is on a thread. It performs the acts that take no time, and then computes, waits or ends.
 void simulated_service::go_on(std::uint64_t id, std::int64_t now_ns) {
     extend(id, path_kind::running, now_ns);
     for (bool goes_on = true; goes_on;) {
-        const act what = tasks_.at(id).acts.front();
+        const act next = tasks_.at(id).acts.front();
         tasks_.at(id).acts.pop_front();
-        goes_on = perform(what, id, now_ns);
+        goes_on = perform(next, id, now_ns);
     }
 }
 
 // Returns whether the task goes on at once.
-bool simulated_service::perform(act what, std::uint64_t id, std::int64_t now_ns) {
-    switch (what) {
+bool simulated_service::perform(act next, std::uint64_t id, std::int64_t now_ns) {
+    switch (next) {
         case act::compute: schedule(now_ns + step_ns * between(1, 30), id, 0, false); return false;
         case act::wait_for_timer:
         case act::wait_unseen:
-            tasks_.at(id).is_unseen = what == act::wait_unseen;
+            tasks_.at(id).is_unseen = next == act::wait_unseen;
             schedule(now_ns + step_ns * between(1, 50), id, 0, true);
             suspend(id, now_ns);
             return false;
         case act::call: call(id, now_ns); return false;
         case act::start_child:
         case act::create_child:
-        case act::leave_child: spawn(id, now_ns, what); return true;
+        case act::leave_child: spawn(id, now_ns, next); return true;
         case act::await_child:
-        case act::join_child: return await_child(id, now_ns, what);
+        case act::join_child: return await_child(id, now_ns, next);
         case act::lock: return lock(id, now_ns);
         case act::unlock: unlock(id, now_ns); return true;
         case act::finish: finish(id, now_ns); return false;

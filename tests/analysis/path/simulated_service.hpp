@@ -2,8 +2,8 @@
 #pragma once
 
 // A simulated service: random tasks on pools and strands, as a trace, with the critical path of
-// each task. The path is carried along while the tasks run: a task that is woken goes on with what
-// its waker did since the suspension. The analysis walks back instead.
+// each task. The path is carried along while the tasks run: a woken task goes on with the path of its
+// waker since the suspension. The analysis walks back instead.
 
 #include <cstddef>
 #include <cstdint>
@@ -54,13 +54,13 @@ private:
     enum class act {
         compute,
         wait_for_timer,
-        wait_unseen,  // no record tells of the wake
+        wait_unseen,  // without a record of the wake
         call,         // a child that starts and returns in place
         start_child,
         create_child,  // a child that starts when it is awaited
         leave_child,   // a child that nobody awaits
         await_child,
-        join_child,  // no record tells that the child ends the wait; the task goes on in place
+        join_child,  // without a record of the wait's end by the child; the task goes on in place
         lock,
         unlock,
         finish,
@@ -94,7 +94,7 @@ private:
         act awaited_by = act::await_child;
         bool is_ready = true;  // else it has not been started
         bool is_ended = false;
-        bool is_unseen = false;         // no record tells of the wake
+        bool is_unseen = false;         // without a record of the wake
         std::int64_t known_ns = 0;      // the end of its path so far
         std::int64_t suspended_ns = 0;  // its last suspension
         std::deque<act> acts;
@@ -119,7 +119,7 @@ private:
 
     void happen(const moment& now);
     void go_on(std::uint64_t id, std::int64_t now_ns);
-    bool perform(act what, std::uint64_t id, std::int64_t now_ns);
+    bool perform(act next, std::uint64_t id, std::int64_t now_ns);
     void suspend(std::uint64_t id, std::int64_t now_ns);
     void call(std::uint64_t id, std::int64_t now_ns);
     void spawn(std::uint64_t id, std::int64_t now_ns, act how);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What counts as the cause of slow requests, and what the trace does not prove.
+// The causes of slow requests, and the limits of the proof that a trace gives.
 
 #include <cstdint>
 #include <functional>

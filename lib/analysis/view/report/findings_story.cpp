@@ -23,9 +23,9 @@ namespace {
 constexpr std::size_t most_moments = 3;
 
 // Returns nothing for less than a twentieth of the request time.
-std::string part_text(const findings& of, std::int64_t part_ns, std::string_view what) {
+std::string part_text(const findings& of, std::int64_t part_ns, std::string_view part) {
     if (part_ns == 0 || part_ns * 20 < of.request_ns) return {};
-    return fmt::format("; {} of it {}", format_span(part_ns), what);
+    return fmt::format("; {} of it {}", format_span(part_ns), part);
 }
 
 std::string basis_text(const findings& of) {
