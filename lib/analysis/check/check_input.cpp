@@ -15,8 +15,11 @@ namespace {
 // A program cannot win less than this by any change.
 constexpr std::int64_t least_cost_ns = 1'000'000;
 
-// The paths of so many requests show what the paths of all would show, in a fraction of the time.
+// The paths of so many requests, or of requests with so many segments in all, show the same as the
+// paths of all, in a fraction of the time. The path of a request that waits for a lock behind a
+// thousand others has a segment for each of them.
 constexpr std::size_t most_followed = 20'000;
+constexpr std::size_t most_segments = 4'000'000;
 
 // A request's tasks that await each other deeper are not followed.
 constexpr int deepest_nesting = 16;
@@ -35,6 +38,21 @@ std::vector<request_info> whole_tasks(const trace& loaded) {
     return made;
 }
 
+// Returns the numbers below `count` in an order of which each beginning is spread evenly: each
+// number is about 0.618 of the count after the one before.
+std::vector<std::uint32_t> spread_order(std::size_t count) {
+    constexpr double golden = 0.6180339887498949;
+    auto step = static_cast<std::size_t>(static_cast<double>(count) * golden) + 1;
+    while (std::gcd(step, count) > 1) ++step;
+    std::vector<std::uint32_t> made(count);
+    std::size_t at = 0;
+    for (std::uint32_t& each : made) {
+        each = static_cast<std::uint32_t>(at);
+        at = (at + step) % count;
+    }
+    return made;
+}
+
 }  // namespace
 
 check_input::check_input(const trace& loaded)
@@ -43,9 +61,9 @@ check_input::check_input(const trace& loaded)
       stalled_of_executors_(loaded.executors.size() + 1),
       places_(loaded) {
     choose_requests();
+    follow_paths();
     sort_requests();
     sort_events();
-    follow_paths();
 }
 
 void check_input::choose_requests() {
@@ -69,23 +87,51 @@ void check_input::choose_requests() {
 }
 
 void check_input::follow_paths() {
+    const std::vector<std::uint32_t> order = spread_order(requests_.size());
     std::vector<request_info> followed;
-    followed.reserve(requests_.size());
-    for (const checked_request& each : requests_) followed.push_back(each.info);
+    followed.reserve(order.size());
+    for (const std::uint32_t each : order) followed.push_back(requests_[each].info);
     path_delays delays(loaded_);
-    std::uint32_t at = 0;
-    for_each_critical_path(loaded_, followed, {}, [&](const critical_path& path) {
-        delays.add(at, path);
-        checked_request& request = requests_[at++];
-        request.stalled = delays.stalled_of_last();
-        request.unproven_ns = delays.unproven_ns_of_last();
-        add_to(request_ns_, request.info.wall_ns());
-        stalled_.add(request.stalled);
-    });
+    auto next = order.begin();
+    const std::size_t found = for_each_critical_path(
+        loaded_, followed, {.most_segments = most_segments}, [&](const critical_path& path) {
+            delays.add(*next, path);
+            checked_request& request = requests_[*next++];
+            request.stalled = delays.stalled_of_last();
+            request.unproven_ns = delays.unproven_ns_of_last();
+            add_to(request_ns_, request.info.wall_ns());
+            stalled_.add(request.stalled);
+        });
     queued_ = delays.take_queued();
     held_ = delays.take_held();
     turns_ = delays.take_turns();
     stalled_of_executors_ = delays.take_stalled();
+    const auto by_request = [](auto& delays) {
+        std::ranges::stable_sort(delays, {}, [](const auto& each) { return each.request; });
+    };
+    by_request(queued_);
+    by_request(held_);
+    by_request(turns_);
+    if (found < order.size()) keep_requests(std::span(order).first(found));
+}
+
+// Removes the other requests. `kept`: indices into requests_, among them those of all delays.
+void check_input::keep_requests(std::span<const std::uint32_t> kept) {
+    std::vector<std::uint32_t> places(requests_.size(), none);
+    for (const std::uint32_t each : kept) places[each] = 0;
+    std::vector<checked_request> chosen;
+    for (std::size_t at = 0; at < places.size(); ++at) {
+        if (places[at] == none) continue;
+        places[at] = static_cast<std::uint32_t>(chosen.size());
+        chosen.push_back(requests_[at]);
+    }
+    requests_ = std::move(chosen);
+    const auto move_all = [&](auto& delays) {
+        for (auto& each : delays) each.request = places[each.request];
+    };
+    move_all(queued_);
+    move_all(held_);
+    move_all(turns_);
 }
 
 void check_input::sort_requests() {

@@ -41,7 +41,8 @@ public:
     [[nodiscard]] const trace& loaded() const noexcept { return loaded_; }
     [[nodiscard]] const request_list& list() const noexcept { return list_; }
     [[nodiscard]] finding_basis basis() const noexcept { return basis_; }
-    /// By start. If there are very many, an evenly chosen part of them.
+    /// By start. If there are very many, or their paths are very long, an evenly chosen part of
+    /// them.
     [[nodiscard]] std::span<const checked_request> requests() const noexcept { return requests_; }
     /// The number of all whole requests.
     [[nodiscard]] std::uint64_t whole_requests() const noexcept { return whole_requests_; }
@@ -91,6 +92,7 @@ private:
     [[nodiscard]] bool may_lack_first_scope(std::uint32_t task) const noexcept;
     void choose_requests();
     void follow_paths();
+    void keep_requests(std::span<const std::uint32_t> kept);
     void sort_requests();
     void sort_events();
 

@@ -70,30 +70,35 @@ critical_path critical_path_of_scope(const trace& loaded, std::uint32_t event) {
         {.task = scope.task, .event = event, .start_ns = scope.start_ns, .end_ns = scope.end_ns});
 }
 
-void for_each_critical_path(const trace& loaded, std::span<const request_info> requests,
-                            const path_options& options,
-                            const std::function<void(const critical_path&)>& use) {
-    constexpr std::size_t most_segments = std::size_t{1} << 22;  // of the paths that are held
+std::size_t for_each_critical_path(const trace& loaded, std::span<const request_info> requests,
+                                   const path_options& options,
+                                   const std::function<void(const critical_path&)>& use) {
+    constexpr std::size_t most_held = std::size_t{1} << 22;  // segments and waits
     surroundings around(loaded, options.through_holders);
     std::vector<critical_path> paths;
-    std::size_t segments = 0;
+    std::size_t held = 0;
+    std::size_t found = 0;
+    std::size_t all = 0;
     const auto hand_over = [&] {
         finish(around, paths, options.blame);
         for (const critical_path& each : paths) use(each);
+        found += paths.size();
         paths.clear();
-        segments = 0;
+        all += std::exchange(held, 0);
     };
     for (const request_info& each : requests) {
+        if (all + held >= options.most_segments) break;
         paths.push_back({.task = each.task,
                          .event = each.event,
                          .request = each.id,
                          .start_ns = each.start_ns,
                          .end_ns = each.end_ns});
         walk_extent(around, each.thread, paths.back());
-        segments += paths.back().segments.size() + paths.back().waits.size();
-        if (segments > most_segments) hand_over();
+        held += paths.back().segments.size() + paths.back().waits.size();
+        if (held > most_held) hand_over();
     }
     hand_over();
+    return found;
 }
 
 std::vector<critical_path> critical_paths(const trace& loaded,
