@@ -38,6 +38,11 @@ std::vector<request_info> whole_tasks(const trace& loaded) {
     return made;
 }
 
+template <class Delay>
+void sort_by_request(std::vector<Delay>& delays) {
+    std::ranges::stable_sort(delays, {}, &Delay::request);
+}
+
 // Returns the numbers below `count` in an order of which each beginning is spread evenly: each
 // number is about 0.618 of the count after the one before.
 std::vector<std::uint32_t> spread_order(std::size_t count) {
@@ -106,12 +111,9 @@ void check_input::follow_paths() {
     held_ = delays.take_held();
     turns_ = delays.take_turns();
     stalled_of_executors_ = delays.take_stalled();
-    const auto by_request = [](auto& delays) {
-        std::ranges::stable_sort(delays, {}, [](const auto& each) { return each.request; });
-    };
-    by_request(queued_);
-    by_request(held_);
-    by_request(turns_);
+    sort_by_request(queued_);
+    sort_by_request(held_);
+    sort_by_request(turns_);
     if (found < order.size()) keep_requests(std::span(order).first(found));
 }
 
