@@ -12,6 +12,7 @@
 //
 // model.hpp describes times and indices. Thread-safety: pure functions, safe on any thread.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -113,12 +114,21 @@ struct findings {
     /// The thread had just been woken, had no processor, or did work that is not recorded. No rule
     /// explains this time.
     std::int64_t idle_ns = 0;
-    /// The number of all whole requests. If there are more than 20,000, check() follows the paths
-    /// of 20,000 evenly chosen ones, and all counts and costs are those of the followed ones.
+    /// The number of all whole requests. If check() followed fewer of them, these were chosen
+    /// evenly, and all counts and costs are those of the followed ones.
     std::uint64_t whole_requests = 0;
 };
 
-/// Runs all rules. Takes O(n log n) steps for n records.
-[[nodiscard]] COROSCOPE_API findings check(const trace& loaded);
+/// Limits of the requests whose paths check() follows. So many show the same as all, in a fraction
+/// of the time.
+struct check_options {
+    std::size_t most_requests = 20'000;
+    /// No path is begun after so many segments and waits of paths in all. The path of a request
+    /// that waits for a lock behind a thousand others has one for each of them.
+    std::size_t most_segments = 8'000'000;
+};
+
+/// Runs all rules. Takes O(n log n) steps for n records, and steps in proportion to the paths.
+[[nodiscard]] COROSCOPE_API findings check(const trace& loaded, const check_options& options = {});
 
 }  // namespace coroscope::analysis

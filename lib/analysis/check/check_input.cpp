@@ -15,12 +15,6 @@ namespace {
 // A program cannot win less than this by any change.
 constexpr std::int64_t least_cost_ns = 1'000'000;
 
-// The paths of so many requests, or of requests with so many segments in all, show the same as the
-// paths of all, in a fraction of the time. The path of a request that waits for a lock behind a
-// thousand others has a segment for each of them.
-constexpr std::size_t most_followed = 20'000;
-constexpr std::size_t most_segments = 4'000'000;
-
 // A request's tasks that await each other deeper are not followed.
 constexpr int deepest_nesting = 16;
 
@@ -60,18 +54,18 @@ std::vector<std::uint32_t> spread_order(std::size_t count) {
 
 }  // namespace
 
-check_input::check_input(const trace& loaded)
+check_input::check_input(const trace& loaded, const check_options& options)
     : loaded_(loaded),
       list_(requests_of(loaded)),
       stalled_of_executors_(loaded.executors.size() + 1),
       places_(loaded) {
-    choose_requests();
-    follow_paths();
+    choose_requests(options.most_requests);
+    follow_paths(options.most_segments);
     sort_requests();
     sort_events();
 }
 
-void check_input::choose_requests() {
+void check_input::choose_requests(std::size_t most_followed) {
     if (list_.guessed) basis_ = finding_basis::guessed_requests;
     if (std::ranges::none_of(list_.requests, is_followed)) {
         list_.requests = whole_tasks(loaded_);
@@ -91,7 +85,7 @@ void check_input::choose_requests() {
     requests_ = std::move(chosen);
 }
 
-void check_input::follow_paths() {
+void check_input::follow_paths(std::size_t most_segments) {
     const std::vector<std::uint32_t> order = spread_order(requests_.size());
     std::vector<request_info> followed;
     followed.reserve(order.size());

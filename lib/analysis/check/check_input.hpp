@@ -36,7 +36,7 @@ struct checked_request {
 class check_input {
 public:
     /// `loaded` must outlive it. Follows the paths of all requests.
-    explicit check_input(const trace& loaded);
+    check_input(const trace& loaded, const check_options& options);
 
     [[nodiscard]] const trace& loaded() const noexcept { return loaded_; }
     [[nodiscard]] const request_list& list() const noexcept { return list_; }
@@ -90,8 +90,8 @@ public:
 
 private:
     [[nodiscard]] bool may_lack_first_scope(std::uint32_t task) const noexcept;
-    void choose_requests();
-    void follow_paths();
+    void choose_requests(std::size_t most_followed);
+    void follow_paths(std::size_t most_segments);
     void keep_requests(std::span<const std::uint32_t> kept);
     void sort_requests();
     void sort_events();

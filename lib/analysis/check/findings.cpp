@@ -67,8 +67,8 @@ std::string_view name_of(finding_severity severity) noexcept {
     return "error";
 }
 
-findings check(const trace& loaded) {
-    check_input input(loaded);
+findings check(const trace& loaded, const check_options& options) {
+    check_input input(loaded, options);
     rule_context context(input);
     findings made;
     made.basis = input.basis();

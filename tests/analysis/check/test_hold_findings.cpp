@@ -132,6 +132,22 @@ TEST_SUITE("findings about holders") {
         CHECK(only.title.find("keeps `cache` for long") != std::string::npos);
     }
 
+    TEST_CASE("if the paths have too many segments, an evenly chosen part of the requests counts") {
+        const analysis::trace from = service_behind("mutex", holder::computes, 5 * ms).trace();
+        const auto followed_with = [&](std::size_t most_segments) {
+            const auto found = analysis::check(from, {.most_segments = most_segments});
+            CHECK(found.whole_requests == delayed_requests);
+            const analysis::finding only = only_finding(found, "contended-lock");
+            CHECK(only.count == found.requests);
+            CHECK(only.victims.front().count == found.requests);
+            CHECK(only.cause.label == "flush");
+            return found.requests;
+        };
+        CHECK(followed_with(1'000) == delayed_requests);
+        CHECK(followed_with(20) < delayed_requests);
+        CHECK(followed_with(20) > 1);
+    }
+
     TEST_CASE("a lock whose holder is suspended is held across a wait") {
         const analysis::findings found = checked("mutex", holder::waits, 5 * ms);
         const analysis::finding only = only_finding(found, "lock-held-across-wait");
