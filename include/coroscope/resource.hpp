@@ -19,8 +19,7 @@
 // A wait may begin on one thread and end on another. It belongs to the task that is current at its
 // end. A resource of capacity 1 that is not a semaphore or a channel is *exclusive*: it remembers
 // its holder, so that the record of a wait names the holder and the moment of the release. The
-// holder of any other resource is unknown. The record of a wait for it names the release if there
-// was only one during the wait.
+// holder of any other resource is unknown.
 //
 // Thread-safety: any thread may call any function at any time, with one exception: of an exclusive
 // resource, acquired() and released() must be called by the code that holds it, while it holds it.
@@ -44,9 +43,8 @@ namespace detail {
 
 /// A wait that has begun.
 struct begun_resource_wait {
-    std::uint64_t start = 0;     ///< ticks; 0: nothing recorded when it began
-    std::uint64_t holder = 0;    ///< the holder's mark at that time; 0: unknown
-    std::uint32_t releases = 0;  ///< resource_state::releases at that time
+    std::uint64_t start = 0;   ///< ticks; 0: nothing recorded when it began
+    std::uint64_t holder = 0;  ///< the holder's mark at that time; 0: unknown
 };
 
 enum class wait_end : std::uint8_t { acquired, shared, gave_up };
@@ -60,8 +58,7 @@ struct resource_state {
     bool exclusive;
     std::uint32_t site = 0;      ///< id of its name; 0: not registered yet
     std::uint32_t instance = 0;  ///< 0: no number yet
-    std::uint32_t waiting = 0;   ///< waits that have begun and not ended
-    std::uint32_t releases = 0;  ///< releases during waits
+    std::uint32_t waiting = 0;   ///< exclusive: waits that have begun and not ended
     std::uint32_t shared = 0;    ///< a share was acquired after the release noted below
     std::uint64_t holder = 0;    ///< mark; 0: none, or unknown
     std::uint64_t releaser = 0;  ///< mark: the last release during a wait
@@ -164,8 +161,8 @@ public:
             detail::end_resource_wait(state_, wait.begun_, detail::wait_end::gave_up);
     }
 
-    /// The caller is about to release the resource, or a part of it. Must be called before the
-    /// release, because after it the next holder may already have called acquired().
+    /// The caller is about to release the resource. Must be called before the release, because
+    /// after it the next holder may already have called acquired().
     void released() noexcept { detail::clear_holder(state_); }
 
 private:

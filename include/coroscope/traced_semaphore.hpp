@@ -9,11 +9,10 @@
 //   slots.release();
 //
 // S may be std::counting_semaphore<N> or a type with the same functions. Any thread may release a
-// semaphore, so the record of a wait names no holder. It names the releaser if there was only one
-// release during the wait.
+// semaphore, so the record of a wait names no holder.
 //
-// Thread-safety: as S. While nothing records, each call is S's own after one or two tests. While a
-// session records, acquire() tries try_acquire() first, and waits in S's acquire() if that fails.
+// Thread-safety: as S. While nothing records, each call is S's own after one test. While a session
+// records, acquire() tries try_acquire() first, and waits in S's acquire() if that fails.
 
 #include <cstddef>
 #include <cstdint>
@@ -64,10 +63,7 @@ public:
         return acquire_in_time([&] { return semaphore_.try_acquire_until(deadline); });
     }
 
-    void release(std::ptrdiff_t update = 1) {
-        noted_.released();
-        semaphore_.release(update);
-    }
+    void release(std::ptrdiff_t update = 1) { semaphore_.release(update); }
 
 private:
     template <class Acquire>

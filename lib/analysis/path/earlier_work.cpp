@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
-#include <utility>
+
+#include "../model/task_slices.hpp"
 
 namespace coroscope::analysis::inline paths {
 namespace {
@@ -15,71 +17,49 @@ constexpr std::size_t deepest_family = 64;
 // An item that has begun for so long has sent something; a hand-over takes less.
 constexpr std::int64_t begun_ns = 5'000;
 
-// A scope with more waits is taken for a loop.
-constexpr std::size_t most_waits = 64;
+// Returns whether the operation ended at once: the thread that ended it is that of the waiting task,
+// and had no pause.
+bool ended_at_once(const trace& loaded, const path_segment& segment, const await_info& await) {
+    const std::uint32_t thread = await.waker_thread;
+    if (!await.wake_ns || thread >= loaded.threads.size() || segment.task >= loaded.tasks.size())
+        return false;
+    if (segment.length_ns() > begun_ns) {
+        const std::optional<slice> last = latest_slice(loaded, segment.task, await.suspend_ns);
+        if (!last || last->thread != thread) return false;
+    }
+    const state_times states = loaded.states.between(thread, segment.start_ns, segment.end_ns);
+    return states.blocked_ns == 0 && states.unknown_ns == 0;
+}
 
+// A task that is not the path's own may also come from outside, or have been started from there.
 bool is_wait_for_outside(const trace& loaded, const path_segment& segment) {
+    if (segment.kind == path_kind::unknown || segment.kind == path_kind::not_started)
+        return segment.through != none;
     if (segment.kind != path_kind::suspended && segment.kind != path_kind::waiting) return false;
     if (segment.await >= loaded.awaits.size()) return false;
     const await_info& await = loaded.awaits[segment.await];
-    if (await.reason == wake_reason::timer) return true;
-    // An operation that ended at once did not wait: the thread that ended it had no pause.
-    const std::uint32_t thread = await.waker_thread;
-    if (!await.wake_ns || thread >= loaded.threads.size()) return true;
-    const state_times states = loaded.states.between(thread, segment.start_ns, segment.end_ns);
-    return states.blocked_ns > 0 || states.unknown_ns > 0;
+    return await.reason == wake_reason::timer || !ended_at_once(loaded, segment, await);
 }
 
-// A wait in a waker's work.
-struct wait_in_work {
-    std::uint32_t task = none;
-    std::uint32_t scope = none;
-    std::uint32_t await = none;
-    std::int64_t from_ns = 0;
-    bool is_timer = false;
-};
-
-// Returns the time of the outermost scope around a wait of a waker, if that was open at `began_ns`;
-// else the whole life of the waker.
-std::pair<std::int64_t, std::int64_t> time_around(const trace& loaded, const wait_in_work& of,
-                                                  std::int64_t began_ns) {
-    std::uint32_t scope = of.scope;
-    while (scope < loaded.events.size() && loaded.events[scope].parent < loaded.events.size())
-        scope = loaded.events[scope].parent;
-    if (scope < loaded.events.size() && loaded.events[scope].start_ns <= began_ns)
-        return {loaded.events[scope].start_ns, loaded.events[scope].end_ns};
-    const task_info& life = loaded.tasks[of.task];
-    return {life.spawn_ns.value_or(INT64_MIN), life.end_ns.value_or(INT64_MAX)};
+bool is_for_timer(const trace& loaded, std::uint32_t await) {
+    return await < loaded.awaits.size() && loaded.awaits[await].reason == wake_reason::timer;
 }
 
-// Returns whether a waker had begun its work when the wait for it began, at `began_ns`, and passed
-// the place of its own wait only once in that work. A loop over items passes the places of its
-// waits again and again.
-bool is_passed_once(const trace& loaded, const wait_in_work& of, std::int64_t began_ns) {
-    if (of.await >= loaded.awaits.size() || of.task >= loaded.tasks.size()) return false;
-    const std::uint32_t site = loaded.awaits[of.await].site;
-    const auto [from_ns, to_ns] = time_around(loaded, of, began_ns);
-    if (site == none || from_ns > began_ns) return false;
-    std::size_t seen = 0;
-    std::size_t passed = 0;
-    for (const std::uint32_t at : loaded.tasks[of.task].awaits) {
-        const await_info& each = loaded.awaits[at];
-        if (each.suspend_ns < from_ns) continue;
-        if (each.suspend_ns > to_ns) break;
-        const bool waited = each.resume_ns != each.suspend_ns;
-        passed += waited && each.site == site ? 1U : 0U;
-        if (++seen > most_waits || passed > 1) return false;
-    }
-    return passed == 1;
+// Returns whether the work of the segment, the first one of a wait that began at `from_ns`, had
+// begun before that moment.
+bool is_older(const trace& loaded, const path_segment& first, std::int64_t from_ns) {
+    if (first.await < loaded.awaits.size())
+        return loaded.awaits[first.await].suspend_ns < from_ns - begun_ns;
+    if (first.task >= loaded.tasks.size()) return false;
+    const std::optional<slice> run = latest_slice(loaded, first.task, first.start_ns);
+    return run && run->start_ns < from_ns - begun_ns;
 }
 
-// Returns whether the waker had begun an item when it began to wait.
-bool has_begun(const trace& loaded, const wait_in_work& of, const path_wait& wait) {
-    const std::uint32_t item = item_of(loaded, of.scope, wait);
-    if (item != none && (of.is_timer || of.from_ns - loaded.events[item].start_ns >= begun_ns))
-        return true;
-    const bool is_own_wait = wait.through == none;  // of the path's task
-    return is_own_wait && is_passed_once(loaded, of, wait.start_ns);
+// Returns whether the waker, in whose scope a wait from `from_ns` on is, has begun an item.
+bool has_begun(const trace& loaded, std::uint32_t scope, const path_wait& wait,
+               std::int64_t from_ns, bool is_timer) {
+    const std::uint32_t item = item_of(loaded, scope, wait);
+    return item != none && (is_timer || from_ns - loaded.events[item].start_ns >= begun_ns);
 }
 
 // Finds the waits for wakers of a path before which their work is earlier work.
@@ -91,17 +71,34 @@ public:
 
     // Cuts the levels around a wait for something outside, up to one that had begun an item.
     void add(const path_segment& outside) {
-        wait_in_work of{outside.task, outside.event, outside.await, outside.start_ns,
-                        loaded_.awaits[outside.await].reason == wake_reason::timer};
+        bool is_timer = is_for_timer(loaded_, outside.await);
+        std::uint32_t scope = outside.event;
+        std::uint32_t task = outside.task;
+        std::int64_t from_ns = outside.start_ns;
         for (std::uint32_t at = outside.through; at < path_.waits.size();) {
             const path_wait& wait = path_.waits[at];
-            if (is_of_request(loaded_, path_, of.task)) return;
+            if (is_of_request(loaded_, path_, task)) return;
             if (wait.edge == path_edge::wake) {
-                if (has_begun(loaded_, of, wait)) return;
+                if (has_begun(loaded_, scope, wait, from_ns, is_timer)) return;
                 cuts_.insert(at);
             }
-            of = {wait.task, wait.event, wait.await, wait.start_ns, false};
+            scope = wait.event;
+            task = wait.task;
+            from_ns = wait.start_ns;
+            is_timer = false;
             at = wait.through;
+        }
+    }
+
+    // The waits around `wait`. Its waiter began it when the waker was at work already: the work of
+    // the waiter before did not start the waker's.
+    void add_around(std::uint32_t wait) {
+        std::uint32_t task = path_.waits[wait].task;
+        for (std::uint32_t at = path_.waits[wait].through; at < path_.waits.size();
+             at = path_.waits[at].through) {
+            if (is_of_request(loaded_, path_, task)) return;
+            if (path_.waits[at].edge == path_edge::wake) cuts_.insert(at);
+            task = path_.waits[at].task;
         }
     }
 
@@ -110,6 +107,16 @@ private:
     const critical_path& path_;
     std::unordered_set<std::uint32_t> cuts_;
 };
+
+// Returns the first segment of each wait of the path.
+std::vector<std::size_t> first_segments(const critical_path& path) {
+    std::vector<std::size_t> found(path.waits.size(), path.segments.size());
+    for (std::size_t at = path.segments.size(); at-- > 0;)
+        for (std::uint32_t wait = path.segments[at].through; wait < path.waits.size();
+             wait = path.waits[wait].through)
+            found[wait] = at;
+    return found;
+}
 
 }  // namespace
 
@@ -136,6 +143,7 @@ bool is_of_request(const trace& loaded, const critical_path& path, std::uint32_t
 
 std::vector<std::uint32_t> earlier_work(const trace& loaded, const critical_path& path) {
     std::vector<std::uint32_t> found(path.segments.size(), none);
+    const std::vector<std::size_t> firsts = first_segments(path);
     waker_cuts cuts(loaded, path);
     for (std::size_t at = path.segments.size(); at-- > 0;) {
         const path_segment& segment = path.segments[at];
@@ -148,6 +156,11 @@ std::vector<std::uint32_t> earlier_work(const trace& loaded, const critical_path
         }
         if (is_earlier) found[at] = outermost;
         if (is_wait_for_outside(loaded, segment)) cuts.add(segment);
+        for (std::uint32_t wait = segment.through; wait < path.waits.size();
+             wait = path.waits[wait].through)
+            if (firsts[wait] == at && path.waits[wait].edge == path_edge::wake &&
+                is_older(loaded, segment, path.waits[wait].start_ns))
+                cuts.add_around(wait);
     }
     return found;
 }

@@ -100,7 +100,8 @@ bool held_waits::is_for_resource(std::uint32_t task, std::int64_t at_ns) const {
     for (std::ptrdiff_t tried = 0; tried < deepest_wait && after != waits_.begin(); ++tried) {
         --after;
         if (after->owner != task) break;
-        if (after->of == owned_wait::list::resources && after->end_ns >= at_ns) return true;
+        if (after->of == owned_wait::list::resources && after->end_ns >= at_ns)
+            return has_holders(loaded_, loaded_.resource_waits[after->index]);
     }
     return false;
 }

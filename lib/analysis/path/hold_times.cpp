@@ -54,6 +54,11 @@ std::int64_t first_sight(const trace& loaded, const std::map<std::int64_t, std::
     return to_ns;
 }
 
+std::int64_t birth_of(const trace& loaded, const thread_work& of) {
+    return of.task < loaded.tasks.size() ? loaded.tasks[of.task].spawn_ns.value_or(INT64_MIN)
+                                         : INT64_MIN;
+}
+
 // Returns the last time before `to_ns` at which somebody else was seen as the holder.
 std::int64_t last_other(const std::map<std::int64_t, std::uint64_t>& seen, std::uint64_t holder,
                         std::int64_t to_ns) {
@@ -115,7 +120,8 @@ hold_times::use hold_times::use_of(const resource_wait& wait) const {
     if (wait.holder_known) made.holder = scope_owner(wait.holder_task, wait.holder_thread);
     if (has_releaser(wait)) made.released_ns = wait.released_ns;
     made.releaser = scope_owner(wait.releaser_task, wait.releaser_thread);
-    if (made.released_ns || wait.holder_known || wait.gave_up) return made;
+    if (made.released_ns || wait.holder_known || wait.gave_up || !has_holders(loaded_, wait))
+        return made;
     // A resource whose holders are not recorded: the task that woke the waiting one released it.
     if (const auto await = await_of(loaded_, wait)) {
         made.released_ns = await->wake_ns;
@@ -192,8 +198,9 @@ std::vector<hold_time> hold_times::holds_of(const trace& loaded, const std::vect
     std::int64_t free_ns = INT64_MIN;  // the last release
     for (const auto& [to_ns, ended] : releases) {
         holder_times& of = holders[ended.number];
-        const std::int64_t earliest_ns =
-            is_exclusive ? std::max(free_ns, last_other(seen, ended.number, to_ns)) : of.free_ns;
+        const std::int64_t earliest_ns = std::max(
+            birth_of(loaded, ended.holder),
+            is_exclusive ? std::max(free_ns, last_other(seen, ended.number, to_ns)) : of.free_ns);
         std::int64_t from_ns = to_ns;
         if (const optional_ns acquired_ns = last_in(of.acquired_ns, of.free_ns, to_ns))
             from_ns = *acquired_ns;

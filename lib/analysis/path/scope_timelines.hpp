@@ -38,13 +38,6 @@ public:
         return timelines_[places_[place_of(task, thread)]].piece_before(time_ns + 1).index;
     }
 
-    /// Returns the innermost scope just before that time, or none, and since when it is that. The
-    /// owner must be watched.
-    [[nodiscard]] innermost_intervals::piece piece_before(std::uint32_t task, std::uint32_t thread,
-                                                          std::int64_t time_ns) const {
-        return timelines_[places_[place_of(task, thread)]].piece_before(time_ns);
-    }
-
 private:
     [[nodiscard]] std::size_t place_of(std::uint32_t task, std::uint32_t thread) const;
 

@@ -6,19 +6,15 @@
 
 namespace coroscope::analysis::inline paths {
 
-thread_occupants::thread_occupants(const trace& loaded, const std::vector<bool>& wanted)
-    : tasks_(loaded.threads.size()) {
-    std::vector<std::uint32_t> slices;
-    for (std::uint32_t at = 0; at < loaded.slices.size(); ++at)
-        if (const std::uint32_t thread = loaded.slices[at].thread;
-            thread < wanted.size() && wanted[thread])
-            slices.push_back(at);
+thread_occupants::thread_occupants(const trace& loaded) : tasks_(loaded.threads.size()) {
+    std::vector<std::uint32_t> slices(loaded.slices.size());
+    for (std::uint32_t at = 0; at < slices.size(); ++at) slices[at] = at;
     std::ranges::sort(slices, {}, [&](std::uint32_t at) {
         return std::tuple(loaded.slices[at].start_ns, -loaded.slices[at].end_ns, at);
     });
     for (const std::uint32_t at : slices) {
         const slice& run = loaded.slices[at];
-        tasks_[run.thread].add(run.task, run.start_ns, run.end_ns);
+        if (run.thread < tasks_.size()) tasks_[run.thread].add(run.task, run.start_ns, run.end_ns);
     }
     for (innermost_intervals& each : tasks_) each.finish();
 }

@@ -14,11 +14,7 @@ namespace coroscope::analysis::inline paths {
 class thread_occupants {
 public:
     /// Reads every slice.
-    explicit thread_occupants(const trace& loaded)
-        : thread_occupants(loaded, std::vector<bool>(loaded.threads.size(), true)) {}
-
-    /// The same for those of trace::threads for which `wanted` is true.
-    thread_occupants(const trace& loaded, const std::vector<bool>& wanted);
+    explicit thread_occupants(const trace& loaded);
 
     /// The tasks, as indices into trace::tasks. `thread` must be an index into trace::threads.
     [[nodiscard]] const innermost_intervals& on(std::uint32_t thread) const {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include <coroscope/analysis/critical_path.hpp>
@@ -15,7 +14,6 @@
 #include "../model/thread_waits.hpp"
 #include "charged_work.hpp"
 #include "scope_timelines.hpp"
-#include "thread_occupants.hpp"
 
 namespace coroscope::analysis::inline paths {
 
@@ -28,8 +26,7 @@ public:
     /// innermost scope that was open there at the wake, else a charge without a scope. A scope that
     /// began before `earliest_ns`, the begin of the path, does not count: the loop of an executor
     /// is open all the time. Work that began before the suspension may be that for which the task
-    /// waited. If the thread resumed the task itself, and no such scope was open, the scope before
-    /// counts if the thread went straight on from there: `{ scope } promise.set_value()`.
+    /// waited.
     [[nodiscard]] charge of(const path_segment& segment, std::int64_t earliest_ns) const;
 
     /// Calls visit(charge) for each wait of the segment's thread for the result of a future, if the
@@ -52,17 +49,9 @@ private:
 
     [[nodiscard]] charge producer_of(const resource_wait& wait) const;
 
-    [[nodiscard]] std::uint32_t waking_scope(const await_info& await,
-                                             std::int64_t earliest_ns) const;
-
-    // Returns whether the thread only ran, and no task, in that time.
-    [[nodiscard]] bool went_straight_on(std::uint32_t thread, std::int64_t from_ns,
-                                        std::int64_t to_ns) const;
-
     const trace& loaded_;
     items_of_threads<resource_wait> results_;  // those whose producer is known
     scope_timelines scopes_;
-    std::optional<thread_occupants> resumers_;  // the threads that resumed what they woke
 };
 
 }  // namespace coroscope::analysis::inline paths

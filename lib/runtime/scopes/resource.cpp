@@ -53,13 +53,9 @@ std::uint64_t recorded_mark() noexcept {
     return register_thread(this_thread) != nullptr && is_recording() ? this_thread.mark : 0;
 }
 
-// Of several releases since the begin of a wait, any may have ended it, unless there is one holder
-// at a time.
-void take_release(const resource_state& of, const begun_resource_wait& begun, wait_end how,
+void take_release(const resource_state& of, wait_end how,
                   trace::resource_wait_body& wait) noexcept {
-    if (how == wait_end::gave_up) return;
-    const std::uint32_t releases = __atomic_load_n(&of.releases, __ATOMIC_ACQUIRE) - begun.releases;
-    if (!of.exclusive && releases != 1) return;
+    if (!of.exclusive || how == wait_end::gave_up) return;
     const std::uint64_t released = __atomic_load_n(&of.released, __ATOMIC_RELAXED);
     if (released <= wait.start) return;
     // It is unknown whether the writer's release or a later release of a sharer ended the wait.
@@ -83,9 +79,8 @@ begun_resource_wait begin_resource_wait(resource_state& of) noexcept {
     if (register_thread(this_thread) == nullptr || !is_recording()) return {};
     // Must come before the clock is read. A holder that does not see this wait yet then notes no
     // release, or one before the wait's start, which is ignored.
-    __atomic_fetch_add(&of.waiting, 1U, __ATOMIC_SEQ_CST);
-    const std::uint32_t releases = __atomic_load_n(&of.releases, __ATOMIC_RELAXED);
-    return {now(), of.exclusive ? __atomic_load_n(&of.holder, __ATOMIC_RELAXED) : 0, releases};
+    if (of.exclusive) __atomic_fetch_add(&of.waiting, 1U, __ATOMIC_SEQ_CST);
+    return {now(), of.exclusive ? __atomic_load_n(&of.holder, __ATOMIC_RELAXED) : 0};
 }
 
 void end_resource_wait(resource_state& of, const begun_resource_wait& begun,
@@ -93,11 +88,12 @@ void end_resource_wait(resource_state& of, const begun_resource_wait& begun,
     trace::resource_wait_body wait{};
     wait.start = begun.start;
     wait.holder = begun.holder;
-    take_release(of, begun, how, wait);
+    take_release(of, how, wait);
     wait.waiter = recorded_mark();
-    __atomic_fetch_sub(&of.waiting, 1U, __ATOMIC_RELAXED);
-    if (of.exclusive && how == wait_end::acquired)
-        __atomic_store_n(&of.holder, wait.waiter, __ATOMIC_RELAXED);
+    if (of.exclusive) {
+        __atomic_fetch_sub(&of.waiting, 1U, __ATOMIC_RELAXED);
+        if (how == wait_end::acquired) __atomic_store_n(&of.holder, wait.waiter, __ATOMIC_RELAXED);
+    }
     if (this_thread.record == nullptr) return count_unregistered(1);
     if (wait.waiter == 0) return;  // no session records here any more
     const std::uint64_t end = now();
@@ -111,7 +107,6 @@ void note_resource_holder(resource_state& of) noexcept {
 }
 
 void note_resource_release(resource_state& of) noexcept {
-    __atomic_fetch_add(&of.releases, 1U, __ATOMIC_RELEASE);
     __atomic_store_n(&of.releaser, recorded_mark(), __ATOMIC_RELAXED);
     __atomic_store_n(&of.released, now(), __ATOMIC_RELAXED);
     __atomic_store_n(&of.shared, 0U, __ATOMIC_RELAXED);

@@ -89,41 +89,6 @@ analysis::slow_requests comparison_of(const analysis::trace& from) {
     return *found;
 }
 
-// The time between a scope and the wake after it, on the thread that woke.
-struct pause {
-    std::int64_t ns = 0;
-    bool switches_known = false;  // the session recorded each context switch
-    bool is_blocked = false;      // beside switches_known
-    bool runs_task = false;
-};
-
-// Thread 2, outside tasks, resumes each request when it completes a result. For the last request it
-// has a scope "decode" before.
-analysis::trace woken_after_scope(const pause& between) {
-    constexpr std::uint32_t called = trace::resume_handed_over | trace::resume_called;
-    twenty_requests service;
-    test::trace_builder& built = service.built;
-    const auto decode = built.site("decode", "client.cpp", 6);
-    std::int64_t scope_end = 0;
-    if (between.switches_known) built.kernel().enters(2, 0);
-    return service.trace([&](std::uint64_t task, std::int64_t begin, std::int64_t end) {
-        const std::int64_t woken = end - 100;
-        built.on(1).suspend(begin, task);
-        if (task == last_request) {
-            scope_end = woken - between.ns;
-            built.on(2).scope(decode, begin + 10, scope_end);
-        }
-        if (task == last_request && between.is_blocked)
-            built.kernel().leaves(2, scope_end + 100).enters(2, scope_end + 200);
-        if (task == last_request && between.runs_task)
-            built.on(2)
-                .spawn(scope_end + 100, 99, 0, trace::spawn_started)
-                .finish(scope_end + 200, 99);
-        built.on(2).resume(woken, task, 0, called).suspend(woken + 50, task);
-        built.on(1).wake(woken + 50, task, 0, 2).resume(end, task);
-    });
-}
-
 // A resource of one holder at a time, and its waits.
 struct guarded {
     test::trace_builder built;
@@ -247,32 +212,6 @@ TEST_SUITE("causes") {
         CHECK(found.unexplained_share < 0.01);
     }
 
-    TEST_CASE("a waker that was at work before, and passes its wait only once, is a cause") {
-        const auto with_waker = [](bool is_loop) {
-            twenty_requests service;
-            test::trace_builder& built = service.built;
-            const auto report = built.site("report", "jobs.cpp", 5, trace::site_kind::coroutine);
-            const auto read = built.site("co_await", "jobs.cpp", 6, trace::site_kind::await);
-            if (is_loop) built.on(2).spawn(0, 1000, report, trace::spawn_started);
-            return comparison_of(
-                service.trace([&](std::uint64_t task, std::int64_t begin, std::int64_t end) {
-                    const std::uint64_t waker = is_loop ? 1000 : 1000 + task;
-                    const std::int64_t asked = begin + (end - begin) * 3 / 4;
-                    if (!is_loop) built.on(2).spawn(begin - 5, waker, report, trace::spawn_started);
-                    built.on(1).suspend(begin, task);
-                    built.on(2).suspend(asked, waker, read);
-                    built.on(3).wake(end - 10, waker, 0, 3);
-                    built.on(2).resume(end - 10, waker).wake(end, task, waker, 2);
-                    if (!is_loop) built.on(2).finish(end + 1, waker);
-                    built.on(1).resume(end, task);
-                }));
-        };
-        const analysis::slow_requests found = with_waker(false);
-        CHECK(found.differences.front().label == "report");
-        CHECK(found.unexplained_share < 0.01);
-        CHECK(with_waker(true).differences.front().label != "report");
-    }
-
     TEST_CASE("a task that a scheduler ran next was not woken by the one that ended before") {
         twenty_requests service;
         const auto report =
@@ -289,20 +228,6 @@ TEST_SUITE("causes") {
         const analysis::slow_requests found = comparison_of(from);
         CHECK(found.differences.front().kind == path_kind::waiting);
         CHECK(found.unexplained_share > 0.99);
-    }
-
-    TEST_CASE("the scope before a wake is the cause if its thread went straight on from there") {
-        const auto cause_after = [](const pause& between) {
-            return comparison_of(woken_after_scope(between)).differences.front().cause;
-        };
-        const auto cause = cause_after({.ns = 1000});
-        REQUIRE(cause);
-        CHECK(cause->label == "decode");
-        CHECK(cause->role == cause_role::woke);
-        CHECK(cause_after({.ns = one_ms, .switches_known = true}));
-        CHECK_FALSE(cause_after({.ns = one_ms}));
-        CHECK_FALSE(cause_after({.ns = one_ms, .switches_known = true, .is_blocked = true}));
-        CHECK_FALSE(cause_after({.ns = 1000, .runs_task = true}));
     }
 
     TEST_CASE("the holders of a resource share a wait") {
