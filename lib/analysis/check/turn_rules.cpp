@@ -26,9 +26,6 @@ struct worker_group {
     std::uint32_t worker = none;
 };
 
-// A worker comes to the place of a wait again within so many waits.
-constexpr std::uint32_t most_steps = 64;
-
 using wait_key = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;  // request, worker, end
 
 wait_key turn_key_of(const turn_delay& of) { return {of.request, of.worker, of.wait_end_ns}; }
@@ -63,22 +60,6 @@ struct turn_times {
     std::int64_t own_ns = INT64_MIN;
 };
 
-// Returns whether the worker came to the place of its wait again. If not, it is no loop over items.
-bool is_repeated(const trace& loaded, const turn_delay& wait) {
-    if (wait.await >= loaded.awaits.size() || wait.worker >= loaded.tasks.size()) return false;
-    const std::uint32_t site = loaded.awaits[wait.await].site;
-    const index_range& all = loaded.tasks[wait.worker].awaits;
-    const auto is_again = [&](std::uint32_t at) {
-        return at != wait.await && loaded.awaits[at].site == site;
-    };
-    if (loaded.awaits[wait.await].task != wait.worker) return all.size() > 1;
-    const std::uint32_t from = std::max(all.front(), wait.await - std::min(wait.await, most_steps));
-    const std::uint32_t to = std::min(all.back(), wait.await + most_steps);
-    for (std::uint32_t at = from; at <= to; ++at)
-        if (is_again(at)) return true;
-    return false;
-}
-
 std::map<wait_key, turn_times> times_of_waits(const check_input& input) {
     const worker_wakes wakes(input);
     std::map<wait_key, turn_times> found;
@@ -91,8 +72,7 @@ std::map<wait_key, turn_times> times_of_waits(const check_input& input) {
         if (each.kind == path_kind::blocked) of.first_ns = std::max(of.first_ns, end_ns);
         const bool waited = each.kind == path_kind::suspended || each.kind == path_kind::waiting;
         // The worker may have woken the request by the operation that it awaits now.
-        if (waited && end_ns < each.wait_end_ns && is_repeated(input.loaded(), each))
-            of.own_ns = std::max(of.own_ns, end_ns);
+        if (waited && end_ns < each.wait_end_ns) of.own_ns = std::max(of.own_ns, end_ns);
     }
     return found;
 }

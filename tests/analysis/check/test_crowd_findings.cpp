@@ -143,7 +143,7 @@ analysis::findings on_executors(bool in_turn) {
 
 /// A task on thread 2 serves batches of requests one after the other, 3 ms for each, in so many
 /// scopes.
-analysis::trace with_worker(int batch, int scopes = 1) {
+analysis::trace with_worker(int batch, int scopes = 1, bool awaits_send = false) {
     checked_service service;
     test::trace_builder& built = service.built;
     const auto send = built.site("send reply", "connection.cpp", 5);
@@ -167,9 +167,17 @@ analysis::trace with_worker(int batch, int scopes = 1) {
             const std::int64_t each = (end - us - item) / scopes;
             for (int scope = 0; scope + 1 < scopes; ++scope)
                 built.on(2).scope(send, item + us + scope * each, item + (scope + 1) * each);
-            built.on(2)
-                .wake(end - 2 * us, tasks[at], first_helper, 2)
-                .scope(send, item + us + (scopes - 1) * each, end - us);
+            if (awaits_send) {
+                built.on(2)
+                    .scope(send, item + us, end - 10 * us)
+                    .suspend(end - 9 * us, first_helper, next)
+                    .wake(end - 2 * us, tasks[at], first_helper, 2)
+                    .resume(end - us, first_helper);
+            } else {
+                built.on(2)
+                    .wake(end - 2 * us, tasks[at], first_helper, 2)
+                    .scope(send, item + us + (scopes - 1) * each, end - us);
+            }
             built.on(1).resume(end - 2 * us, tasks[at]);
             service.end_at(tasks[at], from + at * us, end);
         }
@@ -267,5 +275,9 @@ TEST_SUITE("findings about crowds") {
     TEST_CASE("a task that serves one request at a time delays none") {
         for (const int scopes : {1, 3})
             CHECK(finding_of(analysis::check(with_worker(1, scopes)), "serial-worker") == nullptr);
+    }
+
+    TEST_CASE("a task that wakes a request by the operation that it awaits delays none") {
+        CHECK(finding_of(analysis::check(with_worker(1, 1, true)), "serial-worker") == nullptr);
     }
 }

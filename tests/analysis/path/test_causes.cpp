@@ -116,6 +116,19 @@ struct guarded {
 
 std::uint64_t mark_of(std::uint32_t task) { return trace::make_mark(task, task); }
 
+// Task 1 waits for a resource of that kind from 150 to 510. Task 2, which begins at `spawn`, wakes
+// it at 500.
+analysis::trace woken_for(const char* kind, std::int64_t spawn) {
+    test::trace_builder built;
+    const auto resource = built.site("slots", "", 0, trace::site_kind::resource, "", kind);
+    built.on(1).spawn(0, 1, 0, trace::spawn_started).suspend(150, 1);
+    built.on(2).spawn(spawn, 2, 0, trace::spawn_started).wake(500, 1, 2, 2).finish(900, 2);
+    built.on(1).resume(510, 1).resource_wait(
+        150, 510, {.site = resource, .waiter = mark_of(1), .capacity = 4});
+    built.on(1).finish(900, 1);
+    return loaded(built.lasts(1000));
+}
+
 }  // namespace
 
 TEST_SUITE("causes") {
@@ -188,6 +201,42 @@ TEST_SUITE("causes") {
         CHECK(found.differences.front().kind == path_kind::waiting);
         CHECK(found.differences.front().label != "rebuild");
         CHECK(found.unexplained_share == doctest::Approx(0.75).epsilon(0.01));
+    }
+
+    TEST_CASE("it explains nothing either if another task or thread ended that wait") {
+        using ends = std::function<void(test::trace_builder&, std::uint64_t, std::int64_t)>;
+        const auto first_label = [](const ends& end_wait) {
+            twenty_requests service;
+            test::trace_builder& built = service.built;
+            const auto rebuild = built.site("rebuild", "reader.cpp", 4);
+            built.on(2).spawn(0, 99, 0, trace::spawn_started);
+            built.kernel().enters(2, 0).enters(3, 0, 1);
+            const analysis::trace from =
+                service.trace([&](std::uint64_t task, std::int64_t begin, std::int64_t end) {
+                    const std::int64_t asked = begin + (end - begin) * 3 / 4;
+                    built.on(1).suspend(begin, task);
+                    built.on(2).scope(rebuild, begin + 5, asked - 5).suspend(asked, 99);
+                    end_wait(built, 1000 + task, end - 20);
+                    built.on(2).resume(end - 10, 99).wake(end, task, 99, 2);
+                    built.on(1).resume(end, task);
+                });
+            return comparison_of(from).differences.front().label;
+        };
+        const auto busy_thread = [](test::trace_builder& built, std::uint64_t, std::int64_t at) {
+            built.on(3).wake(at, 99, 0, 3);
+        };
+        const auto new_task = [](test::trace_builder& built, std::uint64_t id, std::int64_t at) {
+            built.on(3).spawn(at - 5, id, 0, trace::spawn_started);
+            built.on(3).wake(at, 99, id, 3).finish(at + 1, id);
+        };
+        const auto older_task = [](test::trace_builder& built, std::uint64_t id, std::int64_t at) {
+            const bool is_slow = id == 1000 + last_request;
+            built.on(3).spawn(at - (is_slow ? 9 * one_ms : 700), id, 0, trace::spawn_started);
+            built.on(3).wake(at, 99, id, 3).finish(at + 1, id);
+        };
+        CHECK(first_label(busy_thread) != "rebuild");
+        CHECK(first_label(new_task) != "rebuild");
+        CHECK(first_label(older_task) != "rebuild");
     }
 
     TEST_CASE("a waker's work before it waited in the middle of an item is a cause") {
@@ -270,21 +319,28 @@ TEST_SUITE("causes") {
     }
 
     TEST_CASE("the task that woke a waiting one held a resource whose holders are not recorded") {
-        test::trace_builder built;
-        const auto pool = built.site("pool", "", 0, trace::site_kind::resource, "", "pool");
-        for (const std::uint32_t task : {1U, 2U})
-            built.on(task).spawn(0, task, 0, trace::spawn_started);
-        built.on(1).suspend(150, 1);
-        built.on(2).wake(500, 1, 2, 2);
-        built.on(1).resume(510, 1).resource_wait(
-            150, 510, {.site = pool, .waiter = mark_of(1), .capacity = 4});
-        for (const std::uint32_t task : {1U, 2U}) built.on(task).finish(900, task);
-        const analysis::trace from = loaded(built.lasts(1000));
+        const analysis::trace from = woken_for("pool", 0);
         const analysis::critical_path path = path_of(from, 1);
         CHECK(texts_of(from, path) == texts{"0-150 running 1", "150-500 running 2",
                                             "500-510 queued 1", "510-900 running 1"});
         REQUIRE(path.waits.size() == 1);
         CHECK(path.waits[0].edge == analysis::path_edge::resource);
+    }
+
+    TEST_CASE("a task held nothing before its spawn") {
+        const analysis::trace from = woken_for("pool", 400);
+        CHECK(texts_of(from, path_of(from, 1)) == texts{"0-150 running 1", "150-400 suspended 1",
+                                                        "400-500 running 2", "500-510 queued 1",
+                                                        "510-900 running 1"});
+    }
+
+    TEST_CASE("a task that releases a semaphore or makes room in a channel only woke the waiting "
+              "one") {
+        for (const char* kind : {"semaphore", "channel"}) {
+            const analysis::critical_path path = path_of(woken_for(kind, 0), 1);
+            REQUIRE(path.waits.size() == 1);
+            CHECK(path.waits[0].edge == analysis::path_edge::wake);
+        }
     }
 
     TEST_CASE(
