@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Kinds of waits for resources. The waits of threads for the results of futures are recorded as waits
-// for a resource that the producer releases.
+// Kinds of waits for resources. The waits of threads for the results of futures are recorded as
+// waits for a resource that the producer releases.
 
 #include <string_view>
 

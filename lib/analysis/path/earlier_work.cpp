@@ -17,8 +17,8 @@ constexpr std::size_t deepest_family = 64;
 // An item that has begun for so long has sent something; a hand-over takes less.
 constexpr std::int64_t begun_ns = 5'000;
 
-// Returns whether the operation ended at once: the thread that ended it is that of the waiting task,
-// and had no pause.
+// Returns whether the operation ended at once: the thread that ended it is that of the waiting
+// task, and had no pause.
 bool ended_at_once(const trace& loaded, const path_segment& segment, const await_info& await) {
     const std::uint32_t thread = await.waker_thread;
     if (!await.wake_ns || thread >= loaded.threads.size() || segment.task >= loaded.tasks.size())

@@ -238,9 +238,9 @@ private:
     }
 
     // A symmetric transfer restores the context below before the resume, so the resumer is the task
-    // that left last. A task that completes a future or a device's work calls the awaiting coroutine
-    // on top of itself. Older recordings do not distinguish the two; there it is the current task
-    // if no task has left since it began to run.
+    // that left last. A task that completes a future or a device's work calls the awaiting
+    // coroutine on top of itself. Older recordings do not distinguish the two; there it is the
+    // current task if no task has left since it began to run.
     void name_resumer(task_op& op) const {
         const std::uint32_t previous = op.other;
         if (has(op, coroscope::trace::resume_handed_over)) {
