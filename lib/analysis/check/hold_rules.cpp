@@ -42,9 +42,9 @@ std::string_view kind_of_held(const trace& loaded, std::uint32_t resource) {
     return site == nullptr ? std::string_view() : std::string_view(site->category);
 }
 
-bool has_many_holders(const trace& loaded, std::uint32_t resource) {
-    const std::string_view kind = kind_of_held(loaded, resource);
-    return kind == "pool" || kind == "semaphore" || kind == "channel";
+// Semaphores and channels have no holders.
+bool is_pool(const trace& loaded, std::uint32_t resource) {
+    return kind_of_held(loaded, resource) == "pool";
 }
 
 /// A pool by its name, as all its holders exhaust it together. Otherwise the place of the holder,
@@ -55,7 +55,7 @@ hold_key hold_key_of(const trace& loaded, const hold_delay& delay, const finding
     const std::uint32_t site = delay.resource < loaded.resource_waits.size()
                                    ? loaded.resource_waits[delay.resource].site
                                    : none;
-    if (has_many_holders(loaded, delay.resource)) return {site, {}, none};
+    if (is_pool(loaded, delay.resource)) return {site, {}, none};
     return {site, holder.label, holder.site};
 }
 
@@ -109,7 +109,7 @@ hold_fault hold_fault_of(const check_input& input, const hold_group& group) {
     if (!input.is_worth(group.victims.time_ns(), least_share)) return hold_fault::none;
     // With the missing facts, other work may have been the largest cause.
     if (group.causes.largest_ns() <= group.unproven_ns) return hold_fault::none;
-    if (has_many_holders(input.loaded(), group.resource)) return hold_fault::exhausted;
+    if (is_pool(input.loaded(), group.resource)) return hold_fault::exhausted;
     return group.idle_ns > group.victims.time_ns() / 2 ? hold_fault::held_across_wait
                                                        : hold_fault::contended;
 }
