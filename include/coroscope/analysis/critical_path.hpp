@@ -16,10 +16,8 @@
 //
 // model.hpp describes times and indices. Thread-safety: pure functions, safe on any thread.
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -136,8 +134,6 @@ struct path_options {
     /// waited. If not, the waiting segment stays, and its blame names the holder.
     bool through_holders = true;
     bool blame = true;  ///< false: critical_path::blame stays empty, which is faster
-    /// for_each_critical_path() begins no path after so many segments and waits in all.
-    std::size_t most_segments = std::numeric_limits<std::size_t>::max();
 };
 
 /// Returns the paths of requests, from their starts to their ends. Takes O(n log n) steps for n
@@ -147,10 +143,10 @@ critical_paths(const trace& loaded, std::span<const request_info> requests,
                const path_options& options = {});
 
 /// Calls `use` for the path of each request, in their order. As critical_paths(), but holds only a
-/// part of the paths at a time. Returns the number of the paths.
-COROSCOPE_API std::size_t
-for_each_critical_path(const trace& loaded, std::span<const request_info> requests,
-                       const path_options& options,
-                       const std::function<void(const critical_path&)>& use);
+/// part of the paths at a time.
+COROSCOPE_API void for_each_critical_path(const trace& loaded,
+                                          std::span<const request_info> requests,
+                                          const path_options& options,
+                                          const std::function<void(const critical_path&)>& use);
 
 }  // namespace coroscope::analysis

@@ -129,6 +129,8 @@ struct check_options {
 };
 
 /// Runs all rules. Takes O(n log n) steps for n records, and steps in proportion to the paths.
-[[nodiscard]] COROSCOPE_API findings check(const trace& loaded, const check_options& options = {});
+[[nodiscard]] COROSCOPE_API findings check(const trace& loaded);
+/// The same with other limits.
+[[nodiscard]] COROSCOPE_API findings check(const trace& loaded, const check_options& options);
 
 }  // namespace coroscope::analysis

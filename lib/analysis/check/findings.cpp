@@ -67,6 +67,8 @@ std::string_view name_of(finding_severity severity) noexcept {
     return "error";
 }
 
+findings check(const trace& loaded) { return check(loaded, check_options()); }
+
 findings check(const trace& loaded, const check_options& options) {
     check_input input(loaded, options);
     rule_context context(input);

@@ -2,11 +2,13 @@
 #include <coroscope/analysis/critical_path.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "../model/requests.hpp"
 #include "blame.hpp"
 #include "divide.hpp"
+#include "limited_paths.hpp"
 #include "surroundings.hpp"
 #include "walk.hpp"
 
@@ -70,9 +72,15 @@ critical_path critical_path_of_scope(const trace& loaded, std::uint32_t event) {
         {.task = scope.task, .event = event, .start_ns = scope.start_ns, .end_ns = scope.end_ns});
 }
 
-std::size_t for_each_critical_path(const trace& loaded, std::span<const request_info> requests,
-                                   const path_options& options,
-                                   const std::function<void(const critical_path&)>& use) {
+void for_each_critical_path(const trace& loaded, std::span<const request_info> requests,
+                            const path_options& options,
+                            const std::function<void(const critical_path&)>& use) {
+    for_each_path_within(loaded, requests, options, std::numeric_limits<std::size_t>::max(), use);
+}
+
+std::size_t paths::for_each_path_within(const trace& loaded, std::span<const request_info> requests,
+                                        const path_options& options, std::size_t most_segments,
+                                        const std::function<void(const critical_path&)>& use) {
     constexpr std::size_t most_held = std::size_t{1} << 22;  // segments and waits
     surroundings around(loaded, options.through_holders);
     std::vector<critical_path> paths;
@@ -87,7 +95,7 @@ std::size_t for_each_critical_path(const trace& loaded, std::span<const request_
         all += std::exchange(held, 0);
     };
     for (const request_info& each : requests) {
-        if (all + held >= options.most_segments) break;
+        if (all + held >= most_segments) break;
         paths.push_back({.task = each.task,
                          .event = each.event,
                          .request = each.id,
