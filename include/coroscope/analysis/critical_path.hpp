@@ -16,6 +16,7 @@
 //
 // model.hpp describes times and indices. Thread-safety: pure functions, safe on any thread.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -148,5 +149,12 @@ COROSCOPE_API void for_each_critical_path(const trace& loaded,
                                           std::span<const request_info> requests,
                                           const path_options& options,
                                           const std::function<void(const critical_path&)>& use);
+
+/// The same, but begins no path after so many segments and waits in all. Returns the number of the
+/// paths.
+COROSCOPE_API std::size_t
+for_each_critical_path(const trace& loaded, std::span<const request_info> requests,
+                       const path_options& options, std::size_t most_segments,
+                       const std::function<void(const critical_path&)>& use);
 
 }  // namespace coroscope::analysis

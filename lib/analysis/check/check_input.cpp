@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "../model/requests.hpp"
-#include "../path/limited_paths.hpp"
 #include "../words/request_words.hpp"
 #include "path_delays.hpp"
 
@@ -93,8 +92,8 @@ void check_input::follow_paths(std::size_t most_segments) {
     for (const std::uint32_t each : order) followed.push_back(requests_[each].info);
     path_delays delays(loaded_);
     auto next = order.begin();
-    const std::size_t found =
-        for_each_path_within(loaded_, followed, {}, most_segments, [&](const critical_path& path) {
+    const std::size_t found = for_each_critical_path(
+        loaded_, followed, {}, most_segments, [&](const critical_path& path) {
             delays.add(*next, path);
             checked_request& request = requests_[*next++];
             request.stalled = delays.stalled_of_last();

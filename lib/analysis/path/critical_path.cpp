@@ -8,7 +8,6 @@
 #include "../model/requests.hpp"
 #include "blame.hpp"
 #include "divide.hpp"
-#include "limited_paths.hpp"
 #include "surroundings.hpp"
 #include "walk.hpp"
 
@@ -75,12 +74,12 @@ critical_path critical_path_of_scope(const trace& loaded, std::uint32_t event) {
 void for_each_critical_path(const trace& loaded, std::span<const request_info> requests,
                             const path_options& options,
                             const std::function<void(const critical_path&)>& use) {
-    for_each_path_within(loaded, requests, options, std::numeric_limits<std::size_t>::max(), use);
+    for_each_critical_path(loaded, requests, options, std::numeric_limits<std::size_t>::max(), use);
 }
 
-std::size_t paths::for_each_path_within(const trace& loaded, std::span<const request_info> requests,
-                                        const path_options& options, std::size_t most_segments,
-                                        const std::function<void(const critical_path&)>& use) {
+std::size_t for_each_critical_path(const trace& loaded, std::span<const request_info> requests,
+                                   const path_options& options, std::size_t most_segments,
+                                   const std::function<void(const critical_path&)>& use) {
     constexpr std::size_t most_held = std::size_t{1} << 22;  // segments and waits
     surroundings around(loaded, options.through_holders);
     std::vector<critical_path> paths;
