@@ -9,10 +9,18 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14; C libraries name it later than kernels know it
+#endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 
 namespace coroscope::runtime::inline base {
 
@@ -62,6 +70,17 @@ inline void discard_memory(void* from, std::size_t bytes) noexcept {
     if (::madvise(from, bytes, MADV_DONTNEED) == 0 || errno != EINVAL) return;
     ::munlock(from, bytes);  // the program has locked its mappings (MCL_CURRENT)
     ::madvise(from, bytes, MADV_DONTNEED);
+}
+
+/// Returns whether a write to this address would not fault. Returns false if the system cannot tell
+/// (before Linux 5.14). Async-signal-safe.
+inline bool can_write(const void* address) noexcept {
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(address) / page * page;
+    void* const at = reinterpret_cast<void*>(start);
+    while (::madvise(at, page, MADV_POPULATE_WRITE) != 0)
+        if (errno != EINTR && errno != EAGAIN) return false;
+    return true;
 }
 
 }  // namespace coroscope::runtime::inline base

@@ -163,6 +163,9 @@ void report_once(const fatal_signal& fatal) noexcept {
 
 // Handles an access to a trace file that was cut. Empty memory replaces the mapping. The session's
 // helper or stop then finds the flag.
+//
+// A thread that was preempted between the fault and this handler comes late: the helper or the stop
+// has replaced the mapping, and the session may have ended. Its access succeeds now.
 bool replace_cut_trace(const siginfo_t& info) noexcept {
     if (info.si_signo != SIGBUS || info.si_code != BUS_ADRERR) return false;
     const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
@@ -174,7 +177,7 @@ bool replace_cut_trace(const siginfo_t& info) noexcept {
             return true;
         }
     }
-    return false;
+    return can_write(info.si_addr);
 }
 
 // Sends the signal again with its full information. It arrives when our handler returns. A fault
@@ -259,12 +262,12 @@ void watch_crashes(std::size_t slot, trace::file_header& header, int where) noex
     for (fatal_signal& each : fatal_signals) install(each);
 }
 
-void unwatch(std::size_t slot) noexcept {
+void unwatch(std::size_t slot, bool keep_handler) noexcept {
     watched_slot& each = watched[slot];
     if (each.reports_to.exchange(nullptr) != nullptr && watchers.fetch_sub(1) == 1)
         for (fatal_signal& fatal : fatal_signals) remove(fatal);
     each.file.forget();
-    if (std::exchange(each.has_file, false)) remove(*find_signal(SIGBUS));
+    if (std::exchange(each.has_file, false) && !keep_handler) remove(*find_signal(SIGBUS));
 }
 
 namespace {

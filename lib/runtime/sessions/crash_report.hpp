@@ -33,7 +33,9 @@ watched_file& watch_file(std::size_t slot) noexcept;
 void watch_crashes(std::size_t slot, trace::file_header& header, int descriptor) noexcept;
 
 /// Ends the session's watch_file() and watch_crashes(), if they were called. The last session that
-/// needs a handler restores the previous action, unless another handler was installed over ours.
-void unwatch(std::size_t slot) noexcept;
+/// needs a handler restores the previous action, unless another handler was installed over ours. If
+/// the file was cut, the caller must keep the SIGBUS handler: a thread that touched a lost page may
+/// get its signal later, as it was preempted before.
+void unwatch(std::size_t slot, bool keep_handler = false) noexcept;
 
 }  // namespace coroscope::runtime::inline sessions

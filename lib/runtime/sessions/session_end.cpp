@@ -75,15 +75,16 @@ stop_result close_session(session& slot) noexcept {
     const bool in_memory = store.file_bytes() == 0;
     stopped.trace = store.close();
     stopped.lost_records += store.overwritten_records();
+    const bool was_cut = store.write_error() == ESTALE;
     if (in_memory && stopped.trace.empty()) {
         stopped.error_number = ENOMEM;
         stopped.message = "There is no memory to hand the trace over: it is lost.";
-    } else if (store.write_error() == ESTALE) {
+    } else if (was_cut) {
         stopped.error_number = ESTALE;
         stopped.message = why_impaired(ESTALE);
     }
     wait_until_unused(slot.generation.load(std::memory_order_relaxed));
-    unwatch(number_of(slot));  // not before: a thread that still records may touch a cut file
+    unwatch(number_of(slot), was_cut);  // not before: a thread that still records may touch a cut file
     slot.ending.store(false, std::memory_order_relaxed);
     give_up_slots();
     return stopped;

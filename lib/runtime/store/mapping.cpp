@@ -19,13 +19,6 @@
 #include "../base/unlocked_memory.hpp"
 #include "trace_file.hpp"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23  // Linux 5.14; C libraries name it later than kernels know it
-#endif
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#endif
-
 namespace coroscope::runtime::inline store {
 namespace {
 

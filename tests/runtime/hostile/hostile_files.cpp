@@ -4,15 +4,20 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../support/session_steps.hpp"
@@ -58,6 +63,23 @@ int take_descriptor(const char* trace, int other) {
     return -1;
 }
 
+// Returns the address at which this process has a file mapped, or 0.
+std::uintptr_t find_mapping(const std::string& path) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        if (line.ends_with(path)) return std::stoull(line, nullptr, 16);
+    return 0;
+}
+
+// Sends this thread the signal of an access behind the end of a mapped file.
+void send_fault(std::uintptr_t address) {
+    siginfo_t fault{};
+    fault.si_signo = SIGBUS;
+    fault.si_code = BUS_ADRERR;
+    fault.si_addr = reinterpret_cast<void*>(address);
+    ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), SIGBUS, &fault);
+}
+
 }  // namespace
 
 // cut FILE: while no thread records
@@ -97,6 +119,28 @@ int cut_while_recording(arguments given) {
     for (std::thread& thread : threads) thread.join();
     print(session.status());
     return 0;
+}
+
+// late faults FILE OWN: a cut session ends before a thread gets the signal of its fault. After it
+// the program itself cuts a file that it has mapped, and touches it.
+int fault_late(arguments given) {
+    std::uintptr_t trace = 0;
+    {
+        profile session{{.output = given[0]}};
+        steps(1000);
+        trace = find_mapping(given[0]);
+        cut(given[0]);
+        await_error(session);
+    }
+    send_fault(trace);
+    std::puts("goes on");
+    std::fflush(stdout);
+    const int own = ::open(given[1], O_RDWR | O_CREAT, 0600);
+    if (::ftruncate(own, 4096) != 0) return 1;
+    void* const at = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
+    if (at == MAP_FAILED || ::ftruncate(own, 0) != 0) return 2;
+    *static_cast<volatile char*>(at) = 1;
+    return 3;
 }
 
 // cut at the stop FILE

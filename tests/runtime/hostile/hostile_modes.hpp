@@ -22,6 +22,7 @@ int record_beside_library(arguments given);
 // hostile_files.cpp
 int cut_while_idle(arguments given);
 int cut_while_recording(arguments given);
+int fault_late(arguments given);
 int cut_at_stop(arguments given);
 int remove_file(arguments given);
 int close_descriptor(arguments given);

@@ -56,6 +56,7 @@ int main(int count, char** words) {
         {"session", record_beside_library},
         {"cut", cut_while_idle},
         {"cut while recording", cut_while_recording},
+        {"late faults", fault_late},
         {"cut at the stop", cut_at_stop},
         {"remove", remove_file},
         {"close its descriptor", close_descriptor},

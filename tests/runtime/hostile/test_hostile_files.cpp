@@ -4,6 +4,7 @@
 // loss.
 
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <sstream>
@@ -43,6 +44,18 @@ TEST_SUITE("the trace file in other hands") {
                         "3 " + std::to_string(ESTALE) + " Another process cut the trace file"));
             CHECK_FALSE(holds(end.output, "coroscope: signal"));
         }
+    }
+
+    TEST_CASE("a thread that gets the signal of its fault after the stop of a cut session goes on, "
+              "and a fault of the program's own ends it") {
+        if (sanitized) {
+            COROSCOPE_SKIP("a sanitizer has the signals");
+            return;
+        }
+        const scratch_file file;
+        const program_end end = run({"late faults", file.path(), file.folder() + "/own"});
+        CHECK(end.output == "goes on\n");
+        CHECK(end.signal() == SIGBUS);
     }
 
     TEST_CASE("a file that is cut just before the stop is left as it is") {
