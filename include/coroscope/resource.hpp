@@ -18,15 +18,18 @@
 //
 // A wait may begin on one thread and end on another. It belongs to the task that is current at its
 // end. A resource of capacity 1 that is not a semaphore or a channel is *exclusive*: it remembers
-// its holder, so that the record of a wait names the holder and the moment of the release. The
-// holder of any other resource is unknown.
+// its holder, so that the record of a wait names the holder and the moment of the release. Any
+// other resource, except a channel, remembers up to sixteen holders. The record of a wait names the
+// one that released the resource last during the wait, if it had acquired it before. Call acquired()
+// also when there was no wait, else the holders without a wait are unknown.
 //
 // Thread-safety: any thread may call any function at any time, with one exception: of an exclusive
 // resource, acquired() and released() must be called by the code that holds it, while it holds it.
 // All functions are noexcept, allocate nothing, take no lock and make no system call, except that
-// the first recorded wait of a resource registers its name. A resource without waits costs a test
-// and a store per call while a session records, and leaves no record. With COROSCOPE_ENABLED=0 no
-// instruction and no byte remain.
+// the first recorded wait of a resource registers its name. An exclusive resource without waits
+// costs a test and a store per call while a session records, another one a call and a look at the
+// clock. Without waits neither leaves a record. With COROSCOPE_ENABLED=0 no instruction and no byte
+// remain.
 
 #include <cstdint>
 
@@ -58,9 +61,11 @@ struct resource_state {
     bool exclusive;
     std::uint32_t site = 0;      ///< id of its name; 0: not registered yet
     std::uint32_t instance = 0;  ///< 0: no number yet
-    std::uint32_t waiting = 0;   ///< exclusive: waits that have begun and not ended
+    std::uint32_t waiting = 0;   ///< exclusive: waits that have begun and not ended; else 1: an
+                                 ///< acquisition was noted
     std::uint32_t shared = 0;    ///< a share was acquired after the release noted below
-    std::uint64_t holder = 0;    ///< mark; 0: none, or unknown
+    std::uint64_t holder = 0;    ///< exclusive: mark; 0: none, or unknown. Else 1: an acquisition
+                                 ///< without a wait was noted
     std::uint64_t releaser = 0;  ///< mark: the last release during a wait
     std::uint64_t released = 0;  ///< ticks of that release
 };
@@ -71,15 +76,17 @@ COROSCOPE_API begun_resource_wait begin_resource_wait(resource_state& of) noexce
 /// be called by the code that acquired the resource.
 COROSCOPE_API void end_resource_wait(resource_state& of, const begun_resource_wait& wait,
                                      wait_end how) noexcept;
-/// For a thread that may not be registered yet: the caller holds the resource.
+/// For a resource that is not exclusive, or a thread that may not be registered yet: the caller
+/// holds the resource.
 COROSCOPE_API void note_resource_holder(resource_state& of) noexcept;
-/// For an exclusive resource with waits: the caller is about to release it.
+/// For an exclusive resource with waits, or another one with noted acquisitions: the caller is
+/// about to release it.
 COROSCOPE_API void note_resource_release(resource_state& of) noexcept;
 
 COROSCOPE_THREAD_ACCESS void set_holder(resource_state& of) noexcept {
-    if (!detail::is_recording() || !of.exclusive) return;
+    if (!detail::is_recording()) return;
     const std::uint64_t mark = detail::here().mark;
-    if (mark != 0) [[likely]]
+    if (mark != 0 && of.exclusive) [[likely]]
         __atomic_store_n(&of.holder, mark, __ATOMIC_RELAXED);
     else
         detail::note_resource_holder(of);

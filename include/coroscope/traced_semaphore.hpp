@@ -8,8 +8,9 @@
 //   …
 //   slots.release();
 //
-// S may be std::counting_semaphore<N> or a type with the same functions. Any thread may release a
-// semaphore, so the record of a wait names no holder.
+// S may be std::counting_semaphore<N> or a type with the same functions. The record of a wait names
+// the task or thread that released the semaphore, if it had acquired it before the wait began. Any
+// thread may release a semaphore; one that did not acquire it is not named.
 //
 // Thread-safety: as S. While nothing records, each call is S's own after one test. While a session
 // records, acquire() tries try_acquire() first, and waits in S's acquire() if that fails.
@@ -44,14 +45,16 @@ public:
     void acquire() {
         if (!detail::notes_waits()) [[likely]]
             return semaphore_.acquire();
-        if (semaphore_.try_acquire()) return;
+        if (try_acquire()) return;
         detail::traced_wait wait(noted_);
         semaphore_.acquire();
         wait.acquired();
     }
 
     bool try_acquire() noexcept(noexcept(semaphore_.try_acquire())) {
-        return semaphore_.try_acquire();
+        if (!semaphore_.try_acquire()) return false;
+        noted_.acquired();
+        return true;
     }
 
     template <class Duration>
@@ -63,14 +66,19 @@ public:
         return acquire_in_time([&] { return semaphore_.try_acquire_until(deadline); });
     }
 
-    void release(std::ptrdiff_t update = 1) { semaphore_.release(update); }
+    void release(std::ptrdiff_t update = 1) {
+        for (std::ptrdiff_t done = 0; done < update && done < most_noted; ++done) noted_.released();
+        semaphore_.release(update);
+    }
 
 private:
+    static constexpr std::ptrdiff_t most_noted = 16;  // the resource remembers no more holders
+
     template <class Acquire>
     bool acquire_in_time(const Acquire& acquire_semaphore) {
         if (!detail::notes_waits()) [[likely]]
             return acquire_semaphore();
-        if (semaphore_.try_acquire()) return true;
+        if (try_acquire()) return true;
         detail::traced_wait wait(noted_);
         if (!acquire_semaphore()) return false;
         wait.acquired();

@@ -20,7 +20,8 @@ struct resource_wait {
     std::uint32_t capacity = 0;   ///< 0: unknown; 65535: that or more
     std::uint32_t task = none;    ///< current at the end of the wait: index into trace::tasks
     std::uint32_t thread = none;  ///< on which the wait ended: index into trace::threads
-    /// The holder when the wait began, if it is known. `none`: outside tasks.
+    /// The holder when the wait began, if it is known. If there were several: the one that released
+    /// the resource last during the wait. `none`: outside tasks.
     std::uint32_t holder_task = none;
     /// On which it had acquired the resource. `none`: a thread that recorded nothing itself.
     std::uint32_t holder_thread = none;
@@ -33,6 +34,9 @@ struct resource_wait {
     bool gave_up = false;  ///< it ended without the resource
     bool shared = false;   ///< it asked for a share, as a reader of a shared mutex does
     bool clipped = false;  ///< it began before the session
+    /// The resource remembers all its holders. If none is known, the work that released the
+    /// resource had not acquired it before the wait began.
+    bool holders_noted = false;
 };
 
 }  // namespace coroscope::analysis

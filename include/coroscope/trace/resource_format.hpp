@@ -28,6 +28,8 @@ static_assert(sizeof(resource_wait_body) == 48);
 enum resource_wait_bits : std::uint32_t {
     resource_wait_gave_up = 1U << 0,  ///< it ended without the resource
     resource_wait_shared = 1U << 1,   ///< it asked for a share, which does not exclude other shares
+    /// Acquisitions without a wait are noted: a releaser that is not the holder did not acquire it.
+    resource_wait_holders_noted = 1U << 2,
 };
 inline constexpr unsigned resource_capacity_shift = 8;  ///< above the flags: the capacity
 /// Greater capacities are written as this one. 0: unknown.

@@ -42,9 +42,9 @@ std::string_view kind_of_held(const trace& loaded, std::uint32_t resource) {
     return site == nullptr ? std::string_view() : std::string_view(site->category);
 }
 
-// Semaphores and channels have no holders.
 bool is_pool(const trace& loaded, std::uint32_t resource) {
-    return kind_of_held(loaded, resource) == "pool";
+    const std::string_view kind = kind_of_held(loaded, resource);
+    return kind == "pool" || kind == "semaphore";
 }
 
 /// A pool by its name, as all its holders exhaust it together. Otherwise the place of the holder,

@@ -15,9 +15,17 @@ inline bool is_for_result(const trace& loaded, const resource_wait& wait) {
     return wait.site < loaded.sites.size() && loaded.sites[wait.site].category == "future";
 }
 
-/// Returns whether the work that releases the resource held it before. Anybody may release a
-/// semaphore, or make room in a channel.
+/// Returns whether several can have the resource at a time.
+inline bool has_several_holders(const trace& loaded, const resource_wait& wait) {
+    if (wait.site >= loaded.sites.size()) return false;
+    const std::string_view kind = loaded.sites[wait.site].category;
+    return kind == "semaphore" || (wait.capacity != 1 && !wait.shared && kind != "channel");
+}
+
+/// Returns whether the work that releases the resource held it before. Anybody may make room in a
+/// channel or release a semaphore.
 inline bool has_holders(const trace& loaded, const resource_wait& wait) {
+    if (wait.holder_known) return true;
     if (wait.site >= loaded.sites.size()) return false;
     const std::string_view kind = loaded.sites[wait.site].category;
     return kind != "semaphore" && kind != "channel";

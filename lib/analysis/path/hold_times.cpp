@@ -33,6 +33,7 @@ struct release {
     std::uint64_t number = 0;
     std::int64_t first_wait_ns = INT64_MAX;
     bool saw_holder = false;
+    bool held_before = false;  // it had the resource when these waits began
 };
 
 // Returns whether a scope that was open at a moment, or one around it, was still open at `to_ns`.
@@ -52,6 +53,13 @@ std::int64_t first_sight(const trace& loaded, const std::map<std::int64_t, std::
     for (auto each = seen.upper_bound(from_ns); each != seen.end() && each->first < to_ns; ++each)
         if (lasted(loaded, each->second, to_ns)) return each->first;
     return to_ns;
+}
+
+// One of several holders is found by its task or, outside tasks, by its thread. Another part of the
+// thread's work may have acquired the resource, if no scope shows that it is the same.
+bool is_same_hold(const trace& loaded, const thread_work& holder, std::int64_t to_ns) {
+    if (holder.task < loaded.tasks.size()) return true;
+    return holder.scope < loaded.events.size() && lasted(loaded, holder.scope, to_ns);
 }
 
 std::int64_t birth_of(const trace& loaded, const thread_work& of) {
@@ -120,9 +128,17 @@ hold_times::use hold_times::use_of(const resource_wait& wait) const {
     if (wait.holder_known) made.holder = scope_owner(wait.holder_task, wait.holder_thread);
     if (has_releaser(wait)) made.released_ns = wait.released_ns;
     made.releaser = scope_owner(wait.releaser_task, wait.releaser_thread);
-    if (made.released_ns || wait.holder_known || wait.gave_up || !has_holders(loaded_, wait))
+    made.is_one_of_several = wait.holder_known && has_several_holders(loaded_, wait);
+    if (made.is_one_of_several &&
+        !(made.released_ns && is_same_hold(loaded_, made.held_by, *made.released_ns))) {
+        made.holder = std::nullopt;
+        made.released_ns = {};
+        made.is_one_of_several = false;
+    }
+    if (made.released_ns || wait.holder_known || wait.gave_up || wait.holders_noted ||
+        !has_holders(loaded_, wait))
         return made;
-    // A resource whose holders are not recorded: the task that woke the waiting one released it.
+    // A resource whose holders are not noted: the task that woke the waiting one released it.
     if (const auto await = await_of(loaded_, wait)) {
         made.released_ns = await->wake_ns;
         made.releaser = await->waker;
@@ -193,6 +209,7 @@ std::vector<hold_time> hold_times::holds_of(const trace& loaded, const std::vect
         ended.number = each.releaser;
         ended.first_wait_ns = std::min(ended.first_wait_ns, each.start_ns);
         ended.saw_holder = ended.saw_holder || each.holder;
+        ended.held_before = ended.held_before || each.is_one_of_several;
     }
     std::vector<hold_time> made;
     std::int64_t free_ns = INT64_MIN;  // the last release
@@ -202,6 +219,11 @@ std::vector<hold_time> hold_times::holds_of(const trace& loaded, const std::vect
             birth_of(loaded, ended.holder),
             is_exclusive ? std::max(free_ns, last_other(seen, ended.number, to_ns)) : of.free_ns);
         std::int64_t from_ns = to_ns;
+        if (ended.held_before) {
+            made.push_back({ended.holder, ended.first_wait_ns, to_ns});
+            of.free_ns = to_ns;
+            continue;
+        }
         if (const optional_ns acquired_ns = last_in(of.acquired_ns, of.free_ns, to_ns))
             from_ns = *acquired_ns;
         else if (!of.seen.empty())

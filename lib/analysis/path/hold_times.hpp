@@ -6,7 +6,8 @@
 // A wait shows its end, the release that ended it, and perhaps the holder at its begin. So
 // the end of a hold is a release. Its begin is the end of the holder's own wait, or the earliest
 // wait that saw the holder. Without both, the begin is unknown: another task may have had the lock
-// before. If no wait saw any holder, the hold lasts since these waits began.
+// before. If no wait saw any holder, the hold lasts since these waits began. If several can hold
+// the resource, a wait names the releaser only if it had the resource when the wait began.
 
 #include <algorithm>
 #include <cstdint>
@@ -64,6 +65,7 @@ private:
         thread_work held_by{};
         thread_work released_by{};
         bool gave_up = false;
+        bool is_one_of_several = false;  // the releaser, which had it when the wait began
         bool is_exclusive = true;
         bool has_readers = false;
     };

@@ -6,6 +6,7 @@
 #include <coroscope/trace/resource_format.hpp>
 
 #include "../writer/recorder.hpp"
+#include "resource_holders.hpp"
 
 namespace coroscope::detail {
 
@@ -53,9 +54,28 @@ std::uint64_t recorded_mark() noexcept {
     return register_thread(this_thread) != nullptr && is_recording() ? this_thread.mark : 0;
 }
 
-void take_release(const resource_state& of, wait_end how,
-                  trace::resource_wait_body& wait) noexcept {
-    if (!of.exclusive || how == wait_end::gave_up) return;
+// Anybody may take from a channel or make room in it.
+bool has_several_holders(const resource_state& of) noexcept {
+    return !of.exclusive && of.kind != resource_kind::channel;
+}
+
+void add_holder(resource_state& of, std::uint64_t mark, std::uint64_t acquired) noexcept {
+    __atomic_store_n(&of.waiting, 1U, __ATOMIC_RELAXED);  // from now on releases are noted
+    remember_holder(instance_of(of), mark, acquired);
+}
+
+void take_ended_hold(resource_state& of, trace::resource_wait_body& wait) noexcept {
+    const ended_hold found = find_ended_hold(instance_of(of), wait.start);
+    if (found.holder == 0) return;
+    wait.holder = found.holder;
+    wait.releaser = found.releaser;
+    wait.released = found.released;
+}
+
+void take_release(resource_state& of, wait_end how, trace::resource_wait_body& wait) noexcept {
+    if (how == wait_end::gave_up) return;
+    if (has_several_holders(of)) return take_ended_hold(of, wait);
+    if (!of.exclusive) return;
     const std::uint64_t released = __atomic_load_n(&of.released, __ATOMIC_RELAXED);
     if (released <= wait.start) return;
     // It is unknown whether the writer's release or a later release of a sharer ended the wait.
@@ -64,13 +84,16 @@ void take_release(const resource_state& of, wait_end how,
     wait.releaser = __atomic_load_n(&of.releaser, __ATOMIC_RELAXED);
 }
 
-std::uint32_t flags_of(wait_end how) noexcept {
+std::uint32_t flags_of(const resource_state& of, wait_end how) noexcept {
+    const bool notes_holders = has_several_holders(of) &&
+                               __atomic_load_n(&of.holder, __ATOMIC_RELAXED) != 0;
+    const std::uint32_t noted = notes_holders ? trace::resource_wait_holders_noted : 0U;
     switch (how) {
-        case wait_end::shared: return trace::resource_wait_shared;
-        case wait_end::gave_up: return trace::resource_wait_gave_up;
+        case wait_end::shared: return noted | trace::resource_wait_shared;
+        case wait_end::gave_up: return noted | trace::resource_wait_gave_up;
         case wait_end::acquired: break;
     }
-    return 0;
+    return noted;
 }
 
 }  // namespace
@@ -99,14 +122,24 @@ void end_resource_wait(resource_state& of, const begun_resource_wait& begun,
     const std::uint64_t end = now();
     wait.site = site_of(of);
     wait.instance = instance_of(of);
-    write_fact(end, trace::make_resource_wait_id(flags_of(how), of.capacity), wait);
+    if (has_several_holders(of) && how == wait_end::acquired) add_holder(of, wait.waiter, end);
+    write_fact(end, trace::make_resource_wait_id(flags_of(of, how), of.capacity), wait);
 }
 
 void note_resource_holder(resource_state& of) noexcept {
-    __atomic_store_n(&of.holder, recorded_mark(), __ATOMIC_RELAXED);
+    const std::uint64_t mark = recorded_mark();
+    if (of.exclusive) return __atomic_store_n(&of.holder, mark, __ATOMIC_RELAXED);
+    if (mark == 0 || !has_several_holders(of)) return;
+    __atomic_store_n(&of.holder, 1U, __ATOMIC_RELAXED);  // acquisitions without a wait are noted
+    add_holder(of, mark, now());
 }
 
 void note_resource_release(resource_state& of) noexcept {
+    if (!of.exclusive) {
+        const std::uint64_t mark = recorded_mark();
+        if (mark != 0 && has_several_holders(of)) remember_release(instance_of(of), mark, now());
+        return;
+    }
     __atomic_store_n(&of.releaser, recorded_mark(), __ATOMIC_RELAXED);
     __atomic_store_n(&of.released, now(), __ATOMIC_RELAXED);
     __atomic_store_n(&of.shared, 0U, __ATOMIC_RELAXED);

@@ -13,6 +13,7 @@
 #include "../devices/devices.hpp"
 #include "../kernel/watcher.hpp"
 #include "../scopes/kept_labels.hpp"
+#include "../scopes/resource_holders.hpp"
 #include "../store/trace_file.hpp"
 #include "../tasks/overdue_resumes.hpp"
 #include "../writer/executors.hpp"
@@ -104,6 +105,7 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     slot.reports_crashes.store(options.crash_report >= 0, std::memory_order_relaxed);
     recent_sites<site_kind::await>::forget();
     recent_sites<site_kind::coroutine>::forget();
+    forget_holders();
     if (options.policy == overflow::overwrite_oldest) prepare_labels();
     slot.task_table.store(options.policy == overflow::overwrite_oldest, std::memory_order_relaxed);
     slot.late_records.store(0, std::memory_order_relaxed);

@@ -225,15 +225,6 @@ departure_kind suspend_labelled(task_state& task, site& label, departure& leavin
     return departure_kind::general;
 }
 
-void cancel_active(task_state& task, const resumer& before) noexcept {
-    task.before = before;
-    install_task(task);
-    const std::int32_t gate = load_gate();
-    if (may_track(gate)) [[unlikely]]
-        show(task, async_state::running, task.await_site);
-    if (is_recording(gate)) record_cancel(task);
-}
-
 namespace {
 
 // Behind a symmetric transfer on this thread, or not. Nothing is fetched ahead: a task that is
@@ -371,23 +362,6 @@ void finish_transfer_active(task_state& finished, task_state& resumed) noexcept 
     copy_resumer(resumed.before, finished.before);
     set_flags(resumed, task_installed);
     run(resumed, id, this_thread.mark);
-}
-
-void destroy_active(task_state& task) noexcept {
-    know(task);
-    if (task.task == 0) task.task = new_task_id();
-    if (may_track(load_gate())) [[unlikely]]
-        show_end(task);
-    record_destroyed(task);
-    drop_carried(task.carried);
-    // The thread has left a suspended task already, or will leave it when the await_suspend that
-    // destroys the task returns.
-    if (this_thread.frame == &task && (task.flags & task_installed) != 0) restore(task.before);
-}
-
-void destroy_task(task_state& task) noexcept {
-    set_flags(task, 0, task_spawned);
-    if (is_active(task) && !is_unwound(task)) destroy_active(task);
 }
 
 void restore(const resumer& before) noexcept {

@@ -168,11 +168,9 @@ TEST_SUITE("findings about holders") {
     }
 
     TEST_CASE("elements of a pool that others keep are exhausted, whatever the holder does") {
-        for (const holder does : {holder::computes, holder::waits}) {
-            const analysis::findings found = checked("pool", does, 5 * ms);
-            const analysis::finding only = only_finding(found, "pool-exhausted");
-            check_holder(only);
-        }
+        for (const std::string_view category : {"pool", "semaphore"})
+            for (const holder does : {holder::computes, holder::waits})
+                check_holder(only_finding(checked(category, does, 5 * ms), "pool-exhausted"));
     }
 
     TEST_CASE("short waits for a lock or a pool are no fault") {

@@ -117,15 +117,22 @@ struct guarded {
 std::uint64_t mark_of(std::uint32_t task) { return trace::make_mark(task, task); }
 
 // Task 1 waits for a resource of that kind from 150 to 510. Task 2, which begins at `spawn`, wakes
-// it at 500.
-analysis::trace woken_for(const char* kind, std::int64_t spawn) {
+// it at 500. The other values of the wait are `of`'s.
+analysis::trace woken_for(const char* kind, std::int64_t spawn,
+                          const test::resource_values& of = {}) {
     test::trace_builder built;
     const auto resource = built.site("slots", "", 0, trace::site_kind::resource, "", kind);
+    test::resource_values values = of;
+    values.site = resource;
+    values.waiter = mark_of(1);
+    values.capacity = 4;
+    built.on(3).spawn(0, 3, 0, trace::spawn_started);
+    built.on(4).scope(built.site("early"), 100, 300).scope(built.site("late"), 310, 600);
+    built.on(5).scope(built.site("keeps"), 100, 600);
     built.on(1).spawn(0, 1, 0, trace::spawn_started).suspend(150, 1);
     built.on(2).spawn(spawn, 2, 0, trace::spawn_started).wake(500, 1, 2, 2).finish(900, 2);
-    built.on(1).resume(510, 1).resource_wait(
-        150, 510, {.site = resource, .waiter = mark_of(1), .capacity = 4});
-    built.on(1).finish(900, 1);
+    built.on(1).resume(510, 1).resource_wait(150, 510, values).finish(900, 1);
+    built.on(3).finish(900, 3);
     return loaded(built.lasts(1000));
 }
 
@@ -325,6 +332,43 @@ TEST_SUITE("causes") {
                                             "500-510 queued 1", "510-900 running 1"});
         REQUIRE(path.waits.size() == 1);
         CHECK(path.waits[0].edge == analysis::path_edge::resource);
+    }
+
+    TEST_CASE("a task that had one of several elements held it up to its release or to the wake") {
+        for (const char* kind : {"pool", "semaphore"}) {
+            const analysis::trace from =
+                woken_for(kind, 0, {.holder = mark_of(3), .releaser = mark_of(3), .released = 450});
+            const analysis::critical_path path = path_of(from, 1);
+            CHECK(texts_of(from, path) == texts{"0-150 running 1", "150-450 running 3",
+                                                "450-500 suspended 1", "500-510 queued 1",
+                                                "510-900 running 1"});
+            REQUIRE(path.waits.size() == 1);
+            CHECK(path.waits[0].edge == analysis::path_edge::resource);
+        }
+        const analysis::trace late =
+            woken_for("pool", 0, {.holder = mark_of(3), .releaser = mark_of(3), .released = 508});
+        CHECK(texts_of(late, path_of(late, 1)) == texts{"0-150 running 1", "150-500 running 3",
+                                                        "500-510 queued 1", "510-900 running 1"});
+    }
+
+    TEST_CASE("a task that returns an element to a pool held nothing if the pool notes its holders") {
+        const analysis::trace from = woken_for(
+            "pool", 0, {.flags = static_cast<std::uint32_t>(trace::resource_wait_holders_noted)});
+        CHECK(texts_of(from, path_of(from, 1)) == texts{"0-150 running 1", "150-500 suspended 1",
+                                                        "500-510 queued 1", "510-900 running 1"});
+    }
+
+    TEST_CASE("a thread outside tasks held one of several elements only if a scope lasted") {
+        const auto held_by = [](std::uint32_t thread) {
+            const std::uint64_t mark = trace::make_mark(0, thread);
+            const analysis::trace from =
+                woken_for("pool", 0, {.holder = mark, .releaser = mark, .released = 450});
+            return texts_of(from, path_of(from, 1));
+        };
+        CHECK(held_by(4) == texts{"0-150 running 1", "150-500 suspended 1", "500-510 queued 1",
+                                  "510-900 running 1"});
+        CHECK(held_by(5) == texts{"0-150 running 1", "150-450 running outside",
+                                  "450-500 suspended 1", "500-510 queued 1", "510-900 running 1"});
     }
 
     TEST_CASE("a task held nothing before its spawn") {

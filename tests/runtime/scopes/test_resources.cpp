@@ -212,21 +212,130 @@ TEST_SUITE("resource") {
         CHECK(&found.trace.events[later.holder_scope] == &found.event("first"));
     }
 
-    TEST_CASE("the holder and the release of a resource that several can have are unknown") {
+    TEST_CASE("of several holders, a wait names the one that released the resource during it") {
         for (const auto& [kind, capacity] :
-             {std::pair(resource_kind::pool, 8U), std::pair(resource_kind::semaphore, 1U),
-              std::pair(resource_kind::channel, 1U)}) {
+             {std::pair(resource_kind::pool, 8U), std::pair(resource_kind::semaphore, 1U)}) {
             recording session;
             resource slots("slots", kind, capacity);
-            slots.acquired();
-            const resource_wait wait = begin_elsewhere(slots);
-            slots.released();
+            on_other_thread([&] { slots.acquired(); });
+            resource_wait wait;
+            {
+                COROSCOPE("keeps one");
+                slots.acquired();
+                wait = begin_elsewhere(slots);
+                slots.released();
+            }
             on_other_thread([&] { slots.acquired(wait); });
             const recorded found = session.stop();
-            CHECK_FALSE(only_wait(found).holder_known);
-            CHECK_FALSE(only_wait(found).released_ns);
-            CHECK(only_wait(found).capacity == capacity);
+            const analysis::resource_wait& seen = only_wait(found);
+            CHECK(seen.holder_known);
+            CHECK(seen.holder_thread == found.event("keeps one").thread);
+            CHECK(seen.releaser_thread == seen.holder_thread);
+            CHECK(seen.holders_noted);
+            REQUIRE(seen.released_ns);
+            CHECK(*seen.released_ns > seen.start_ns);
+            CHECK(*seen.released_ns < seen.end_ns);
+            CHECK(seen.capacity == capacity);
         }
+    }
+
+    TEST_CASE("of several holders, none is named that acquired or released the resource at another "
+              "time, or for another") {
+        const auto with = [](auto before, auto during) {
+            recording session;
+            resource slots("slots", resource_kind::pool, 4), other("other", resource_kind::pool, 4);
+            before(slots, other);
+            const resource_wait wait = begin_elsewhere(slots);
+            during(slots, other);
+            on_other_thread([&] { slots.acquired(wait); });
+            const recorded found = session.stop();
+            return only_wait(found).holder_known || only_wait(found).released_ns;
+        };
+        const auto nothing = [](resource&, resource&) {};
+        const auto acquire = [](resource& slots, resource&) { slots.acquired(); };
+        const auto release = [](resource& slots, resource&) { slots.released(); };
+        const auto use = [](resource& slots, resource&) {
+            slots.acquired();
+            slots.released();
+        };
+        const auto acquire_elsewhere = [](resource& slots, resource&) {
+            on_other_thread([&] { slots.acquired(); });
+        };
+        const auto acquire_other = [](resource&, resource& other) { other.acquired(); };
+        CHECK(with(acquire, release));
+        CHECK_FALSE(with(acquire, nothing));
+        CHECK_FALSE(with(use, nothing));
+        CHECK_FALSE(with(nothing, use));
+        CHECK_FALSE(with(use, release));
+        CHECK_FALSE(with(acquire_elsewhere, release));
+        CHECK_FALSE(with(acquire_other, release));
+    }
+
+    TEST_CASE("a task is a holder on every thread") {
+        slot waiting, holding;
+        resource slots("slots", resource_kind::pool, 4);
+        recording session;
+        auto holder = holds(slots, holding);
+        auto waiter = waits_for(slots, waiting);
+        on_other_thread([&] { holder.resume(); });
+        on_other_thread([&] { waiter.resume(); });
+        on_other_thread([&] { holding.resume(); });
+        on_other_thread([&] { waiting.resume(); });
+        const recorded found = session.stop();
+        CHECK(only_wait(found).holder_task == found.task_index("holds"));
+        CHECK(only_wait(found).releaser_task == found.task_index("holds"));
+        CHECK(only_wait(found).releaser_thread == found.end_thread(found.event("holds")));
+    }
+
+    TEST_CASE("an acquisition that several can have is forgotten when a session begins") {
+        resource slots("slots", resource_kind::pool, 4);
+        {
+            recording first;
+            slots.acquired();
+            first.stop();
+        }
+        recording second;
+        const resource_wait wait = begin_elsewhere(slots);
+        slots.released();
+        on_other_thread([&] { slots.acquired(wait); });
+        CHECK_FALSE(only_wait(second.stop()).holder_known);
+    }
+
+    TEST_CASE("a resource remembers sixteen holders, and has room again after each release") {
+        recording session;
+        resource slots("slots", resource_kind::pool, 100);
+        for (int turn = 0; turn < 100; ++turn) {
+            slots.acquired();
+            slots.released();
+        }
+        for (int turn = 0; turn < 15; ++turn) on_other_thread([&] { slots.acquired(); });
+        slots.acquired();
+        on_other_thread([&] {
+            slots.acquired();  // the seventeenth
+            const resource_wait wait = begin_elsewhere(slots);
+            slots.released();
+            on_other_thread([&] { slots.gave_up(wait); });
+        });
+        const resource_wait wait = begin_elsewhere(slots);
+        slots.released();
+        on_other_thread([&] { slots.acquired(wait); });
+        const recorded found = session.stop();
+        REQUIRE(found.trace.resource_waits.size() == 2);
+        CHECK_FALSE(found.trace.resource_waits[0].released_ns);
+        CHECK(found.trace.resource_waits[1].holder_known);
+    }
+
+    TEST_CASE("the holder and the release of a channel are unknown") {
+        recording session;
+        resource slots("slots", resource_kind::channel, 4);
+        slots.acquired();
+        const resource_wait wait = begin_elsewhere(slots);
+        slots.released();
+        on_other_thread([&] { slots.acquired(wait); });
+        const recorded found = session.stop();
+        CHECK_FALSE(only_wait(found).holder_known);
+        CHECK_FALSE(only_wait(found).released_ns);
+        CHECK_FALSE(only_wait(found).holders_noted);
     }
 
     TEST_CASE("resources of one name have one site and a number each") {

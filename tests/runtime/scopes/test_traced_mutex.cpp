@@ -5,6 +5,7 @@
 #include <coroscope/traced_mutex.hpp>
 #include <coroscope/traced_semaphore.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -210,9 +211,22 @@ TEST_SUITE("traced_mutex") {
     }
 }
 
+namespace {
+
+std::atomic<bool> someone_waits{false};
+
+struct telling_semaphore : std::counting_semaphore<> {
+    using std::counting_semaphore<>::counting_semaphore;
+    void acquire() {
+        someone_waits = true;
+        std::counting_semaphore<>::acquire();
+    }
+};
+
+}  // namespace
+
 TEST_SUITE("traced_semaphore") {
-    TEST_CASE("only an acquisition of a semaphore that was not free at once becomes a wait, "
-              "without a holder") {
+    TEST_CASE("only an acquisition of a semaphore that was not free at once becomes a wait") {
         recording session;
         traced_semaphore<std::counting_semaphore<4>> slots("slots", 2);
         slots.acquire();
@@ -228,6 +242,30 @@ TEST_SUITE("traced_semaphore") {
         CHECK(seen.capacity == 2);
         CHECK(seen.gave_up);
         CHECK_FALSE(seen.holder_known);
+    }
+
+    TEST_CASE("a wait for a semaphore names the thread that released what it had acquired") {
+        recording session;
+        someone_waits = false;
+        traced_semaphore<telling_semaphore> slots("slots", 2);
+        slots.acquire();
+        CHECK(slots.try_acquire());
+        std::thread other([&] {
+            slots.acquire();
+            slots.release();
+        });
+        while (!someone_waits) std::this_thread::yield();
+        {
+            COROSCOPE("gives back");
+            slots.release(2);
+        }
+        other.join();
+        const recorded found = session.stop();
+        REQUIRE(found.trace.resource_waits.size() == 1);
+        const analysis::resource_wait& seen = found.trace.resource_waits[0];
+        CHECK(seen.holder_known);
+        CHECK(seen.holder_thread == found.event("gives back").thread);
+        CHECK(seen.released_ns);
     }
 
     TEST_CASE("a traced semaphore admits no more threads than its count") {

@@ -37,6 +37,7 @@ std::int64_t resource_reader::read(const record_view& fact, std::uint32_t thread
     wait.thread = thread;
     wait.gave_up = (bits & coroscope::trace::resource_wait_gave_up) != 0;
     wait.shared = (bits & coroscope::trace::resource_wait_shared) != 0;
+    wait.holders_noted = (bits & coroscope::trace::resource_wait_holders_noted) != 0;
     wait.clipped = body.start < clock.start_ticks();
     loaded.resource_waits.push_back(wait);
     found_.marks.push_back({body.waiter, body.holder, body.releaser});
