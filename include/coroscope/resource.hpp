@@ -20,8 +20,8 @@
 // end. A resource of capacity 1 that is not a semaphore or a channel is *exclusive*: it remembers
 // its holder, so that the record of a wait names the holder and the moment of the release. Any
 // other resource, except a channel, remembers up to sixteen holders. The record of a wait names the
-// one that released the resource last during the wait, if it had acquired it before. Call acquired()
-// also when there was no wait, else the holders without a wait are unknown.
+// one that released the resource last during the wait, if it had acquired it before. Call
+// acquired() also when there was no wait, else the holders without a wait are unknown.
 //
 // Thread-safety: any thread may call any function at any time, with one exception: of an exclusive
 // resource, acquired() and released() must be called by the code that holds it, while it holds it.

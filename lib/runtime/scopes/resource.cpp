@@ -85,8 +85,8 @@ void take_release(resource_state& of, wait_end how, trace::resource_wait_body& w
 }
 
 std::uint32_t flags_of(const resource_state& of, wait_end how) noexcept {
-    const bool notes_holders = has_several_holders(of) &&
-                               __atomic_load_n(&of.holder, __ATOMIC_RELAXED) != 0;
+    const bool notes_holders =
+        has_several_holders(of) && __atomic_load_n(&of.holder, __ATOMIC_RELAXED) != 0;
     const std::uint32_t noted = notes_holders ? trace::resource_wait_holders_noted : 0U;
     switch (how) {
         case wait_end::shared: return noted | trace::resource_wait_shared;

@@ -84,7 +84,8 @@ stop_result close_session(session& slot) noexcept {
         stopped.message = why_impaired(ESTALE);
     }
     wait_until_unused(slot.generation.load(std::memory_order_relaxed));
-    unwatch(number_of(slot), was_cut);  // not before: a thread that still records may touch a cut file
+    // Not before: a thread that still records may touch a cut file.
+    unwatch(number_of(slot), was_cut);
     slot.ending.store(false, std::memory_order_relaxed);
     give_up_slots();
     return stopped;

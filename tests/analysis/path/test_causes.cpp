@@ -351,7 +351,8 @@ TEST_SUITE("causes") {
                                                         "500-510 queued 1", "510-900 running 1"});
     }
 
-    TEST_CASE("a task that returns an element to a pool held nothing if the pool notes its holders") {
+    TEST_CASE(
+        "a task that returns an element to a pool held nothing if the pool notes its holders") {
         const analysis::trace from = woken_for(
             "pool", 0, {.flags = static_cast<std::uint32_t>(trace::resource_wait_holders_noted)});
         CHECK(texts_of(from, path_of(from, 1)) == texts{"0-150 running 1", "150-500 suspended 1",
