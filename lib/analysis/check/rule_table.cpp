@@ -217,7 +217,7 @@ const rule_entry table[] = {
      lacks_comparison, find_cold_starts},
     {{"slow-group", "Some requests take another way", warning,
       "Some requests of a type take much longer than the others, through one piece of work or one wait.",
-      "The type has at least ten requests. At least three take three times as long as the median, and at least 1 ms longer. The fastest of them takes at least twice as long as the slowest other one. One part explains a fifth of the difference; a wait that nothing explains counts only if the median requests do not have it.",
+      "The type has at least ten requests. At least three take three times as long as the median, and at least 1 ms longer. The fastest of them takes at least twice as long as the slowest other one. One part explains a fifth of the difference.",
       "requests: COROSCOPE_REQUEST; a trace without lost records",
       "Look at the difference: coroscope why. Give the slow way a type of its own if it is intended.",
       "If requests of one type do different amounts of work, that is the finding."},

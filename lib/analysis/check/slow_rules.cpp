@@ -111,12 +111,6 @@ const difference_cause* main_cause(const request_difference& part) {
     return 2 * part.cause->more_ns >= whole_ns ? &*part.cause : nullptr;
 }
 
-// A wait that hardly any median request has is the other way of the slow ones, whatever ended it.
-bool is_wait_of_slow_ones(const request_difference& part) {
-    return part.kind == path_kind::waiting && part.site != none && !part.cause &&
-           part.median_ns <= part.more_ns() / 100;
-}
-
 // Returns the largest part of the difference that the program explains.
 std::optional<request_difference> reason_of(const check_input& input, const slow_group& group) {
     const auto parts =
@@ -124,8 +118,7 @@ std::optional<request_difference> reason_of(const check_input& input, const slow
             .parts;
     std::int64_t program_ns = 0;
     const auto is_of_program = [](const request_difference& part) {
-        return (part.is_explained() && part.kind != path_kind::preempted) ||
-               is_wait_of_slow_ones(part);
+        return part.is_explained() && part.kind != path_kind::preempted;
     };
     for (const request_difference& each : parts)
         if (is_of_program(each)) add_to(program_ns, std::max<std::int64_t>(each.more_ns(), 0));

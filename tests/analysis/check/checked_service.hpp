@@ -53,14 +53,6 @@ public:
         now += us;
     }
 
-    /// The current request waits. Nothing shows what ends that.
-    void wait_for_unknown(std::uint32_t site, std::int64_t time_ns) {
-        built.on(1).suspend(now, task_, site);
-        now += time_ns;
-        built.on(1).resume(now, task_);
-        now += us;
-    }
-
     /// The current request waits for a timer.
     void delay(std::uint32_t site, std::int64_t time_ns) {
         built.on(1).suspend(now, task_, site);

@@ -85,31 +85,6 @@ TEST_CASE("a named wait that some requests have and others do not is their way")
     CHECK(json.find(R"("rule": "slow-group")") != std::string::npos);
 }
 
-TEST_CASE("a wait that nothing explains is the way of the slow requests if the others have no such "
-          "wait") {
-    const auto found_if = [](bool all_wait) {
-        checked_service service;
-        const auto query = service.await_named("query");
-        const auto audit = service.await_named("audit");
-        for (int request = 0; request < 20; ++request) {
-            service.begin();
-            service.wait(query, ms);
-            if (request % 5 == 3)
-                service.wait_for_unknown(audit, 20 * ms);
-            else if (all_wait)
-                service.wait_for_unknown(audit, ms / 2);
-            service.end();
-        }
-        return analysis::check(service.trace());
-    };
-    const analysis::findings found = found_if(false);
-    REQUIRE(found.found.size() == 1);
-    CHECK(found.found.front().rule->id == "slow-group");
-    CHECK(found.found.front().cause.label == "audit");
-    CHECK(found.found.front().count == 4);
-    CHECK(found_if(true).found.empty());
-}
-
 TEST_CASE(
     "work that begins late in a wait, on the thread that ends it, is not the way of the slow") {
     checked_service service;
