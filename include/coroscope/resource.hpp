@@ -19,8 +19,8 @@
 // A wait may begin on one thread and end on another. It belongs to the task that is current at its
 // end. A resource of capacity 1 that is not a semaphore or a channel is *exclusive*: it remembers
 // its holder, so that the record of a wait names the holder and the moment of the release. Any
-// other resource, except a channel, remembers up to sixteen holders. The record of a wait names the
-// one that released the resource last during the wait, if it had acquired it before. Call
+// other resource, except a channel, remembers up to sixteen tasks. The record of a wait names the
+// first one that released the resource during the wait, if it had acquired it before. Call
 // acquired() also when there was no wait, else the holders without a wait are unknown.
 //
 // Thread-safety: any thread may call any function at any time, with one exception: of an exclusive
@@ -63,7 +63,7 @@ struct resource_state {
     std::uint32_t instance = 0;  ///< 0: no number yet
     std::uint32_t waiting = 0;   ///< exclusive: waits that have begun and not ended; else 1: an
                                  ///< acquisition was noted
-    std::uint32_t shared = 0;    ///< a share was acquired after the release noted below
+    std::uint32_t shared = 0;    ///< exclusive: a share was acquired after the release noted below
     std::uint64_t holder = 0;    ///< exclusive: mark; 0: none, or unknown. Else 1: an acquisition
                                  ///< without a wait was noted
     std::uint64_t releaser = 0;  ///< mark: the last release during a wait

@@ -9,7 +9,7 @@
 //   slots.release();
 //
 // S may be std::counting_semaphore<N> or a type with the same functions. The record of a wait names
-// the task or thread that released the semaphore, if it had acquired it before the wait began. Any
+// the first task that released the semaphore during the wait, if it had acquired it before. Any
 // thread may release a semaphore; one that did not acquire it is not named.
 //
 // Thread-safety: as S. While nothing records, each call is S's own after one test. While a session

@@ -20,8 +20,8 @@ struct resource_wait {
     std::uint32_t capacity = 0;   ///< 0: unknown; 65535: that or more
     std::uint32_t task = none;    ///< current at the end of the wait: index into trace::tasks
     std::uint32_t thread = none;  ///< on which the wait ended: index into trace::threads
-    /// The holder when the wait began, if it is known. If there were several: the one that released
-    /// the resource last during the wait. `none`: outside tasks.
+    /// The holder when the wait began, if it is known. If there were several: the first task
+    /// that released the resource during the wait. `none`: outside tasks.
     std::uint32_t holder_task = none;
     /// On which it had acquired the resource. `none`: a thread that recorded nothing itself.
     std::uint32_t holder_thread = none;

@@ -191,7 +191,7 @@ inline constexpr std::uint64_t task_id_block = 1024;
 }
 
 /// new_task_id() returns a fresh task id, unique in the process, from the thread's block of ids.
-/// refill_task_ids() takes a new block and returns its first id; only new_task_id() should call it.
+/// refill_task_ids() takes a new block and returns its first id. A session takes one as it starts.
 COROSCOPE_API std::uint64_t refill_task_ids() noexcept;
 [[gnu::always_inline]] inline std::uint64_t new_task_id() noexcept {
     if (detail::out_of_task_ids()) [[unlikely]]

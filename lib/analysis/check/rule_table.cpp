@@ -115,7 +115,7 @@ const rule_entry table[] = {
       "The waits take at least 5 % of the request time.",
       "waits for resources: coroscope::resource of the kind pool around the pool, or traced_semaphore",
       "Return elements earlier, enlarge the pool, or give long uses a pool of their own.",
-      "Of several holders those count that released an element during a wait. If acquired() is only called after waits, the named work released it, perhaps for others."},
+      "Of several holders those count that released the first element during a wait. If acquired() is only called after waits, the named work released it, perhaps for others."},
      lacks_resources, find_exhausted_pools},
     {{"serial-worker", "Requests wait for their turn at one task", warning,
       "One task serves requests one after the other (a connection, a channel's consumer), and slow items delay those behind them.",

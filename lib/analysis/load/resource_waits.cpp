@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "../model/task_slices.hpp"
 #include "../text/warnings.hpp"
@@ -30,11 +32,32 @@ std::uint32_t running_thread(const trace& loaded, const resource_wait& wait) {
     return latest && latest->end_ns >= wait.start_ns ? latest->thread : none;
 }
 
+using resource_number = std::pair<std::uint32_t, std::uint32_t>;
+
+// Returns the resources, by site and instance, whose elements went from task to task.
+std::set<resource_number> handed_on_resources(const trace& loaded, const task_records& records) {
+    std::set<resource_number> found;
+    for (std::size_t at = 0; at < loaded.resource_waits.size(); ++at)
+        if (records.resources.marks[at].handed_on)
+            found.emplace(loaded.resource_waits[at].site, loaded.resource_waits[at].instance);
+    return found;
+}
+
+// A release by a task that held the resource says nothing if others release it, too: the task may
+// have returned their element.
+void forget_holder(resource_wait& wait) {
+    wait.holder_known = false;
+    wait.holder_task = wait.holder_thread = none;
+    wait.releaser_task = wait.releaser_thread = none;
+    wait.released_ns = {};
+}
+
 }  // namespace
 
 void loading::link_resource_waits(const task_records& records, const metadata& names,
                                   trace& loaded) {
     std::vector<resource_wait>& waits = loaded.resource_waits;
+    const std::set<resource_number> handed_on = handed_on_resources(loaded, records);
     for (std::size_t at = 0; at < waits.size(); ++at) {
         const resource_marks& marks = records.resources.marks[at];
         waits[at].task = task_of(marks.waiter, records);
@@ -43,6 +66,7 @@ void loading::link_resource_waits(const task_records& records, const metadata& n
         waits[at].holder_thread = thread_of(marks.holder, names);
         waits[at].releaser_task = task_of(marks.releaser, records);
         waits[at].releaser_thread = thread_of(marks.releaser, names);
+        if (handed_on.contains({waits[at].site, waits[at].instance})) forget_holder(waits[at]);
     }
     std::ranges::stable_sort(waits, {}, [](const resource_wait& wait) {
         return std::tuple(wait.start_ns, wait.end_ns, wait.thread);

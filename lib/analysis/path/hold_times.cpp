@@ -55,13 +55,6 @@ std::int64_t first_sight(const trace& loaded, const std::map<std::int64_t, std::
     return to_ns;
 }
 
-// One of several holders is found by its task or, outside tasks, by its thread. Another part of the
-// thread's work may have acquired the resource, if no scope shows that it is the same.
-bool is_same_hold(const trace& loaded, const thread_work& holder, std::int64_t to_ns) {
-    if (holder.task < loaded.tasks.size()) return true;
-    return holder.scope < loaded.events.size() && lasted(loaded, holder.scope, to_ns);
-}
-
 std::int64_t birth_of(const trace& loaded, const thread_work& of) {
     return of.task < loaded.tasks.size() ? loaded.tasks[of.task].spawn_ns.value_or(INT64_MIN)
                                          : INT64_MIN;
@@ -129,12 +122,6 @@ hold_times::use hold_times::use_of(const resource_wait& wait) const {
     if (has_releaser(wait)) made.released_ns = wait.released_ns;
     made.releaser = scope_owner(wait.releaser_task, wait.releaser_thread);
     made.is_one_of_several = wait.holder_known && has_several_holders(loaded_, wait);
-    if (made.is_one_of_several &&
-        !(made.released_ns && is_same_hold(loaded_, made.held_by, *made.released_ns))) {
-        made.holder = std::nullopt;
-        made.released_ns = {};
-        made.is_one_of_several = false;
-    }
     if (made.released_ns || wait.holder_known || wait.gave_up || wait.holders_noted ||
         !has_holders(loaded_, wait))
         return made;

@@ -54,19 +54,50 @@ std::uint64_t recorded_mark() noexcept {
     return register_thread(this_thread) != nullptr && is_recording() ? this_thread.mark : 0;
 }
 
-// Anybody may take from a channel or make room in it.
+// What is known of a resource that several can have, in resource_state::shared.
+enum : std::uint32_t {
+    handed_on = 1U << 0,        // a task released what another one had acquired
+    held_by_threads = 1U << 1,  // code outside tasks acquired it
+};
+
+// Anybody may take from a channel or make room in it. A semaphore of capacity 0 is a signal.
 bool has_several_holders(const resource_state& of) noexcept {
-    return !of.exclusive && of.kind != resource_kind::channel;
+    return !of.exclusive && of.kind != resource_kind::channel &&
+           (of.kind != resource_kind::semaphore || of.capacity != 0);
 }
 
+bool is_known_of(const resource_state& of, std::uint32_t what) noexcept {
+    return (__atomic_load_n(&of.shared, __ATOMIC_RELAXED) & what) != 0;
+}
+void learn(resource_state& of, std::uint32_t what) noexcept {
+    if (!is_known_of(of, what)) __atomic_fetch_or(&of.shared, what, __ATOMIC_RELAXED);
+}
+
+// The same thread may do unrelated work between an acquisition and a release, so only tasks are
+// remembered.
 void add_holder(resource_state& of, std::uint64_t mark, std::uint64_t acquired) noexcept {
     __atomic_store_n(&of.waiting, 1U, __ATOMIC_RELAXED);  // from now on releases are noted
-    remember_holder(instance_of(of), mark, acquired);
+    if (trace::mark_task(mark) == 0) return learn(of, held_by_threads);
+    if (!is_known_of(of, handed_on)) remember_holder(instance_of(of), mark, acquired);
+}
+
+// Returns whether the releaser should have been found among the holders.
+bool is_expected_holder(const resource_state& of, std::uint64_t mark) noexcept {
+    const bool notes_all = __atomic_load_n(&of.holder, __ATOMIC_RELAXED) != 0;
+    if (!notes_all || of.capacity == 0 || of.capacity > most_holders) return false;
+    if (trace::mark_task(mark) == 0) return !is_known_of(of, held_by_threads);
+    return !is_older_than_session(mark);
+}
+
+void end_hold(resource_state& of, std::uint64_t mark) noexcept {
+    const bool is_found =
+        trace::mark_task(mark) != 0 && remember_release(instance_of(of), mark, now());
+    if (!is_found && is_expected_holder(of, mark)) learn(of, handed_on);
 }
 
 void take_ended_hold(resource_state& of, trace::resource_wait_body& wait) noexcept {
-    const ended_hold found = find_ended_hold(instance_of(of), wait.start);
-    if (found.holder == 0) return;
+    if (is_known_of(of, handed_on)) return;
+    const ended_hold found = find_ended_hold(instance_of(of), wait.start, wait.waiter);
     wait.holder = found.holder;
     wait.releaser = found.releaser;
     wait.released = found.released;
@@ -87,7 +118,10 @@ void take_release(resource_state& of, wait_end how, trace::resource_wait_body& w
 std::uint32_t flags_of(const resource_state& of, wait_end how) noexcept {
     const bool notes_holders =
         has_several_holders(of) && __atomic_load_n(&of.holder, __ATOMIC_RELAXED) != 0;
-    const std::uint32_t noted = notes_holders ? trace::resource_wait_holders_noted : 0U;
+    const std::uint32_t noted =
+        (notes_holders ? trace::resource_wait_holders_noted : 0U) |
+        (has_several_holders(of) && is_known_of(of, handed_on) ? trace::resource_wait_handed_on
+                                                               : 0U);
     switch (how) {
         case wait_end::shared: return noted | trace::resource_wait_shared;
         case wait_end::gave_up: return noted | trace::resource_wait_gave_up;
@@ -111,8 +145,8 @@ void end_resource_wait(resource_state& of, const begun_resource_wait& begun,
     trace::resource_wait_body wait{};
     wait.start = begun.start;
     wait.holder = begun.holder;
-    take_release(of, how, wait);
     wait.waiter = recorded_mark();
+    take_release(of, how, wait);
     if (of.exclusive) {
         __atomic_fetch_sub(&of.waiting, 1U, __ATOMIC_RELAXED);
         if (how == wait_end::acquired) __atomic_store_n(&of.holder, wait.waiter, __ATOMIC_RELAXED);
@@ -137,7 +171,7 @@ void note_resource_holder(resource_state& of) noexcept {
 void note_resource_release(resource_state& of) noexcept {
     if (!of.exclusive) {
         const std::uint64_t mark = recorded_mark();
-        if (mark != 0 && has_several_holders(of)) remember_release(instance_of(of), mark, now());
+        if (mark != 0 && has_several_holders(of)) end_hold(of, mark);
         return;
     }
     __atomic_store_n(&of.releaser, recorded_mark(), __ATOMIC_RELAXED);

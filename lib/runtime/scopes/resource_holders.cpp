@@ -25,7 +25,7 @@ struct entry {
 };
 
 constexpr std::size_t bucket_count = 64;
-constexpr std::size_t bucket_size = 16;
+constexpr std::size_t bucket_size = most_holders;
 constinit entry table[bucket_count][bucket_size];
 
 auto& bucket_of(std::uint32_t resource) noexcept { return table[resource % bucket_count]; }
@@ -34,10 +34,14 @@ std::uint64_t load(const std::atomic<std::uint64_t>& word) noexcept {
     return word.load(std::memory_order_relaxed);
 }
 
-bool is_same_work(std::uint64_t one, std::uint64_t other) noexcept {
-    const std::uint64_t task = trace::mark_task(one);
-    if (task != 0 || trace::mark_task(other) != 0) return task == trace::mark_task(other);
-    return trace::mark_thread(one) == trace::mark_thread(other);
+constinit std::atomic<std::uint64_t> first_task_of_session{0};
+
+bool is_same_task(std::uint64_t one, std::uint64_t other) noexcept {
+    return trace::mark_task(one) == trace::mark_task(other);
+}
+
+bool is_held_by(const entry& each, std::uint32_t resource, std::uint64_t mark) noexcept {
+    return load(each.resource) == resource && is_same_task(load(each.holder), mark);
 }
 
 bool take(entry& from, std::uint64_t state) noexcept {
@@ -64,13 +68,13 @@ entry* oldest_ended(std::uint32_t resource, std::uint64_t& state) noexcept {
     return found;
 }
 
-// Returns the latest acquisition of that work, or null.
+// Returns the latest acquisition of that task, or null.
 entry* latest_held(std::uint32_t resource, std::uint64_t mark) noexcept {
     entry* found = nullptr;
     for (entry& each : bucket_of(resource)) {
         // Acquire: pairs with give().
         if (each.released.load(std::memory_order_acquire) != is_held ||
-            load(each.resource) != resource || !is_same_work(load(each.holder), mark))
+            !is_held_by(each, resource, mark))
             continue;
         if (found == nullptr || load(found->acquired) < load(each.acquired)) found = &each;
     }
@@ -95,7 +99,7 @@ ended_hold read(const entry& from, std::uint32_t resource, std::uint64_t start) 
 void remember_holder(std::uint32_t resource, std::uint64_t mark, std::uint64_t acquired) noexcept {
     std::uint64_t state = never_used;
     entry* at = oldest_ended(resource, state);
-    // Work that acquires again and again, and leaves the release to others, fills no bucket.
+    // A task that acquires again and again, and leaves the release to others, fills no bucket.
     if (at == nullptr) {
         at = latest_held(resource, mark);
         state = is_held;
@@ -109,28 +113,37 @@ void remember_holder(std::uint32_t resource, std::uint64_t mark, std::uint64_t a
     give(*at, is_held);
 }
 
-void remember_release(std::uint32_t resource, std::uint64_t mark, std::uint64_t released) noexcept {
+bool remember_release(std::uint32_t resource, std::uint64_t mark, std::uint64_t released) noexcept {
     entry* const at = latest_held(resource, mark);
-    if (at == nullptr || !take(*at, is_held)) return;
-    at->releaser.store(mark, std::memory_order_relaxed);
-    give(*at, released);
+    if (at == nullptr || !take(*at, is_held)) return false;
+    // As a session began, the entry may have been given to another task in between.
+    const bool is_ours = is_held_by(*at, resource, mark);
+    if (is_ours) at->releaser.store(mark, std::memory_order_relaxed);
+    give(*at, is_ours ? released : is_held);
+    return is_ours;
 }
 
-ended_hold find_ended_hold(std::uint32_t resource, std::uint64_t start) noexcept {
-    ended_hold last;
+ended_hold find_ended_hold(std::uint32_t resource, std::uint64_t start,
+                           std::uint64_t waiter) noexcept {
+    ended_hold first;
     for (const entry& each : bucket_of(resource)) {
         const ended_hold hold = read(each, resource, start);
-        if (hold.released > last.released) last = hold;
+        if (hold.holder != 0 && (first.holder == 0 || hold.released < first.released)) first = hold;
     }
-    return last;
+    return is_same_task(first.holder, waiter) ? ended_hold{} : first;
 }
 
-void forget_holders() noexcept {
+void forget_holders(std::uint64_t first_task) noexcept {
+    first_task_of_session.store(first_task, std::memory_order_relaxed);
     for (auto& bucket : table)
         for (entry& each : bucket) {
             const std::uint64_t released = load(each.released);
             if (released != never_used && take(each, released)) give(each, never_used);
         }
+}
+
+bool is_older_than_session(std::uint64_t mark) noexcept {
+    return trace::mark_task(mark) < load(first_task_of_session);
 }
 
 }  // namespace coroscope::runtime::inline scopes

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who has, or had a moment ago, a resource that several can have: a semaphore, a pool. A waiter
-// finds here a release that came during its wait, by work that had acquired the resource before the
-// wait began. Work that releases what somebody else acquired is not found.
+// The tasks that have, or had a moment ago, a resource that several can have: a semaphore, a pool.
+// A waiter finds here a release that came during its wait, by a task that had acquired the resource
+// before the wait began. A task that releases what somebody else acquired is not found.
 //
 // The memory is fixed: a resource remembers up to sixteen acquisitions, and shares them with
 // resources whose numbers are the same modulo 64. If there is no room, an acquisition is not
@@ -15,6 +15,8 @@
 
 namespace coroscope::runtime::inline scopes {
 
+inline constexpr std::uint32_t most_holders = 16;  ///< of one resource
+
 /// A use of a resource that has ended. Marks are those of the acquisition and of the release; times
 /// are in ticks.
 struct ended_hold {
@@ -23,17 +25,23 @@ struct ended_hold {
     std::uint64_t released = 0;
 };
 
-/// The work of that mark has acquired the resource of that number.
+/// The task of that mark has acquired the resource of that number.
 void remember_holder(std::uint32_t resource, std::uint64_t mark, std::uint64_t acquired) noexcept;
 
-/// The work of that mark releases the resource. Ends its latest acquisition, if that is remembered:
-/// the same task's or, outside tasks, the same thread's.
-void remember_release(std::uint32_t resource, std::uint64_t mark, std::uint64_t released) noexcept;
+/// The task of that mark releases the resource. Ends its latest acquisition. Returns false if none
+/// is remembered.
+bool remember_release(std::uint32_t resource, std::uint64_t mark, std::uint64_t released) noexcept;
 
-/// Returns the last hold that began before `start` and ended after it.
-ended_hold find_ended_hold(std::uint32_t resource, std::uint64_t start) noexcept;
+/// Returns the first hold to end after `start` of those that began before, if it is another task's
+/// than the waiter's.
+ended_hold find_ended_hold(std::uint32_t resource, std::uint64_t start,
+                           std::uint64_t waiter) noexcept;
 
-/// A session begins: acquisitions from before are forgotten, because it does not know their tasks.
-void forget_holders() noexcept;
+/// A session begins: earlier acquisitions are forgotten, because it does not know their tasks.
+/// Later tasks have ids from `first_task` on.
+void forget_holders(std::uint64_t first_task) noexcept;
+
+/// Returns whether the task may have acquired something before the session began.
+bool is_older_than_session(std::uint64_t mark) noexcept;
 
 }  // namespace coroscope::runtime::inline scopes

@@ -105,7 +105,7 @@ void go_live(session& slot, const profile_options& options, chunk_store* store) 
     slot.reports_crashes.store(options.crash_report >= 0, std::memory_order_relaxed);
     recent_sites<site_kind::await>::forget();
     recent_sites<site_kind::coroutine>::forget();
-    forget_holders();
+    forget_holders(detail::refill_task_ids());  // a block that no thread has begun
     if (options.policy == overflow::overwrite_oldest) prepare_labels();
     slot.task_table.store(options.policy == overflow::overwrite_oldest, std::memory_order_relaxed);
     slot.late_records.store(0, std::memory_order_relaxed);

@@ -127,8 +127,6 @@ analysis::trace woken_for(const char* kind, std::int64_t spawn,
     values.waiter = mark_of(1);
     values.capacity = 4;
     built.on(3).spawn(0, 3, 0, trace::spawn_started);
-    built.on(4).scope(built.site("early"), 100, 300).scope(built.site("late"), 310, 600);
-    built.on(5).scope(built.site("keeps"), 100, 600);
     built.on(1).spawn(0, 1, 0, trace::spawn_started).suspend(150, 1);
     built.on(2).spawn(spawn, 2, 0, trace::spawn_started).wake(500, 1, 2, 2).finish(900, 2);
     built.on(1).resume(510, 1).resource_wait(150, 510, values).finish(900, 1);
@@ -357,19 +355,6 @@ TEST_SUITE("causes") {
             "pool", 0, {.flags = static_cast<std::uint32_t>(trace::resource_wait_holders_noted)});
         CHECK(texts_of(from, path_of(from, 1)) == texts{"0-150 running 1", "150-500 suspended 1",
                                                         "500-510 queued 1", "510-900 running 1"});
-    }
-
-    TEST_CASE("a thread outside tasks held one of several elements only if a scope lasted") {
-        const auto held_by = [](std::uint32_t thread) {
-            const std::uint64_t mark = trace::make_mark(0, thread);
-            const analysis::trace from =
-                woken_for("pool", 0, {.holder = mark, .releaser = mark, .released = 450});
-            return texts_of(from, path_of(from, 1));
-        };
-        CHECK(held_by(4) == texts{"0-150 running 1", "150-500 suspended 1", "500-510 queued 1",
-                                  "510-900 running 1"});
-        CHECK(held_by(5) == texts{"0-150 running 1", "150-450 running outside",
-                                  "450-500 suspended 1", "500-510 queued 1", "510-900 running 1"});
     }
 
     TEST_CASE("a task held nothing before its spawn") {

@@ -31,6 +31,15 @@ resource_wait begin_elsewhere(resource& of) {
     return wait;
 }
 
+// Runs the action in a task of its own.
+template <class Action>
+void in_task(const Action& action) {
+    sync_wait([](const Action& given) -> task<> {
+        given();
+        co_return;
+    }(action));
+}
+
 const analysis::resource_wait& only_wait(const recorded& found) {
     REQUIRE(found.trace.resource_waits.size() == 1);
     return found.trace.resource_waits.front();
@@ -47,6 +56,12 @@ foreign::manual<foreign::declared> waits_for(resource& of, slot& into) {
 
 foreign::manual<foreign::declared> holds(resource& of, slot& into) {
     COROSCOPE("holds");
+    of.acquired();
+    co_await suspend_into(into);
+    of.released();
+}
+
+foreign::manual<foreign::declared> borrows(resource& of, slot& into) {
     of.acquired();
     co_await suspend_into(into);
     of.released();
@@ -212,25 +227,26 @@ TEST_SUITE("resource") {
         CHECK(&found.trace.events[later.holder_scope] == &found.event("first"));
     }
 
-    TEST_CASE("of several holders, a wait names the one that released the resource during it") {
+    TEST_CASE(
+        "of several holders, a wait names the first task that released the resource during it") {
         for (const auto& [kind, capacity] :
              {std::pair(resource_kind::pool, 8U), std::pair(resource_kind::semaphore, 1U)}) {
             recording session;
             resource slots("slots", kind, capacity);
-            on_other_thread([&] { slots.acquired(); });
-            resource_wait wait;
-            {
-                COROSCOPE("keeps one");
-                slots.acquired();
-                wait = begin_elsewhere(slots);
-                slots.released();
-            }
+            slot first, second;
+            auto one = holds(slots, first);
+            auto other = borrows(slots, second);
+            one.resume();
+            other.resume();
+            const resource_wait wait = begin_elsewhere(slots);
+            second.resume();
+            first.resume();
             on_other_thread([&] { slots.acquired(wait); });
             const recorded found = session.stop();
             const analysis::resource_wait& seen = only_wait(found);
             CHECK(seen.holder_known);
-            CHECK(seen.holder_thread == found.event("keeps one").thread);
-            CHECK(seen.releaser_thread == seen.holder_thread);
+            CHECK(seen.holder_task == found.task_index("borrows"));
+            CHECK(seen.releaser_task == seen.holder_task);
             CHECK(seen.holders_noted);
             REQUIRE(seen.released_ns);
             CHECK(*seen.released_ns > seen.start_ns);
@@ -244,10 +260,12 @@ TEST_SUITE("resource") {
         const auto with = [](auto before, auto during) {
             recording session;
             resource slots("slots", resource_kind::pool, 4), other("other", resource_kind::pool, 4);
-            before(slots, other);
-            const resource_wait wait = begin_elsewhere(slots);
-            during(slots, other);
-            on_other_thread([&] { slots.acquired(wait); });
+            in_task([&] {
+                before(slots, other);
+                const resource_wait wait = begin_elsewhere(slots);
+                during(slots, other);
+                on_other_thread([&] { slots.acquired(wait); });
+            });
             const recorded found = session.stop();
             return only_wait(found).holder_known || only_wait(found).released_ns;
         };
@@ -259,7 +277,13 @@ TEST_SUITE("resource") {
             slots.released();
         };
         const auto acquire_elsewhere = [](resource& slots, resource&) {
+            in_task([&] { slots.acquired(); });
+        };
+        const auto acquire_outside = [](resource& slots, resource&) {
             on_other_thread([&] { slots.acquired(); });
+        };
+        const auto release_outside = [](resource& slots, resource&) {
+            on_other_thread([&] { slots.released(); });
         };
         const auto acquire_other = [](resource&, resource& other) { other.acquired(); };
         CHECK(with(acquire, release));
@@ -268,7 +292,42 @@ TEST_SUITE("resource") {
         CHECK_FALSE(with(nothing, use));
         CHECK_FALSE(with(use, release));
         CHECK_FALSE(with(acquire_elsewhere, release));
+        CHECK_FALSE(with(acquire_outside, release_outside));
         CHECK_FALSE(with(acquire_other, release));
+    }
+
+    TEST_CASE("a task is not the holder for which it waits itself") {
+        recording session;
+        resource permits("permits", resource_kind::semaphore, 4);
+        in_task([&] {
+            permits.acquired();
+            const resource_wait wait = permits.wait_begin();
+            permits.released();
+            permits.acquired(wait);
+        });
+        CHECK_FALSE(only_wait(session.stop()).holder_known);
+    }
+
+    TEST_CASE("if a task releases what another one had acquired, no wait names a holder") {
+        recording session;
+        resource slots("slots", resource_kind::pool, 4);
+        slot first;
+        auto one = holds(slots, first);
+        one.resume();
+        const resource_wait wait = begin_elsewhere(slots);
+        first.resume();
+        on_other_thread([&] { slots.acquired(wait); });
+        in_task([&] { slots.acquired(); });
+        in_task([&] { slots.released(); });
+        const resource_wait later = begin_elsewhere(slots);
+        on_other_thread([&] { slots.acquired(later); });
+        const recorded found = session.stop();
+        REQUIRE(found.trace.resource_waits.size() == 2);
+        for (const analysis::resource_wait& each : found.trace.resource_waits) {
+            CHECK_FALSE(each.holder_known);
+            CHECK_FALSE(each.released_ns);
+            CHECK(each.holders_noted);
+        }
     }
 
     TEST_CASE("a task is a holder on every thread") {
@@ -287,42 +346,63 @@ TEST_SUITE("resource") {
         CHECK(only_wait(found).releaser_thread == found.end_thread(found.event("holds")));
     }
 
-    TEST_CASE("an acquisition that several can have is forgotten when a session begins") {
+    TEST_CASE("an acquisition before the session began names no holder, and later ones do") {
+        slot early, late;
         resource slots("slots", resource_kind::pool, 4);
-        {
-            recording first;
-            slots.acquired();
-            first.stop();
-        }
+        recording first;
+        auto one = holds(slots, early);
+        one.resume();
+        first.stop();
         recording second;
         const resource_wait wait = begin_elsewhere(slots);
-        slots.released();
+        early.resume();
         on_other_thread([&] { slots.acquired(wait); });
-        CHECK_FALSE(only_wait(second.stop()).holder_known);
+        auto other = holds(slots, late);
+        other.resume();
+        const resource_wait later = begin_elsewhere(slots);
+        late.resume();
+        on_other_thread([&] { slots.acquired(later); });
+        const recorded found = second.stop();
+        REQUIRE(found.trace.resource_waits.size() == 2);
+        CHECK_FALSE(found.trace.resource_waits[0].holder_known);
+        CHECK(found.trace.resource_waits[1].holder_known);
     }
 
     TEST_CASE("a resource remembers sixteen holders, and has room again after each release") {
         recording session;
         resource slots("slots", resource_kind::pool, 100);
-        for (int turn = 0; turn < 100; ++turn) {
-            slots.acquired();
-            slots.released();
-        }
-        for (int turn = 0; turn < 15; ++turn) on_other_thread([&] { slots.acquired(); });
-        slots.acquired();
-        on_other_thread([&] {
-            slots.acquired();  // the seventeenth
-            const resource_wait wait = begin_elsewhere(slots);
-            slots.released();
-            on_other_thread([&] { slots.gave_up(wait); });
-        });
-        const resource_wait wait = begin_elsewhere(slots);
-        slots.released();
-        on_other_thread([&] { slots.acquired(wait); });
+        for (int turn = 0; turn < 100; ++turn)
+            in_task([&] {
+                slots.acquired();
+                slots.released();
+            });
+        for (int turn = 0; turn < 15; ++turn) in_task([&] { slots.acquired(); });
+        slot last, beyond;
+        auto sixteenth = holds(slots, last), seventeenth = holds(slots, beyond);
+        sixteenth.resume();
+        seventeenth.resume();
+        const resource_wait one = begin_elsewhere(slots);
+        beyond.resume();
+        on_other_thread([&] { slots.acquired(one); });
+        const resource_wait other = begin_elsewhere(slots);
+        last.resume();
+        on_other_thread([&] { slots.acquired(other); });
         const recorded found = session.stop();
         REQUIRE(found.trace.resource_waits.size() == 2);
-        CHECK_FALSE(found.trace.resource_waits[0].released_ns);
+        CHECK_FALSE(found.trace.resource_waits[0].holder_known);
         CHECK(found.trace.resource_waits[1].holder_known);
+    }
+
+    TEST_CASE("a semaphore of capacity 0 is a signal, which nobody holds") {
+        recording session;
+        resource done("done", resource_kind::semaphore, 0);
+        in_task([&] {
+            done.acquired();
+            const resource_wait wait = begin_elsewhere(done);
+            done.released();
+            on_other_thread([&] { done.acquired(wait); });
+        });
+        CHECK_FALSE(only_wait(session.stop()).holder_known);
     }
 
     TEST_CASE("the holder and the release of a channel are unknown") {

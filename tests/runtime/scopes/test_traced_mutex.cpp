@@ -244,27 +244,28 @@ TEST_SUITE("traced_semaphore") {
         CHECK_FALSE(seen.holder_known);
     }
 
-    TEST_CASE("a wait for a semaphore names the thread that released what it had acquired") {
+    TEST_CASE("a wait for a semaphore names the task that released what it had acquired") {
         recording session;
         someone_waits = false;
         traced_semaphore<telling_semaphore> slots("slots", 2);
-        slots.acquire();
-        CHECK(slots.try_acquire());
-        std::thread other([&] {
-            slots.acquire();
-            slots.release();
-        });
-        while (!someone_waits) std::this_thread::yield();
-        {
-            COROSCOPE("gives back");
-            slots.release(2);
-        }
-        other.join();
+        sync_wait([](auto& given) -> task<> {
+            given.acquire();
+            CHECK(given.try_acquire());
+            std::thread other([&] {
+                given.acquire();
+                given.release();
+            });
+            while (!someone_waits) std::this_thread::yield();
+            given.release(2);
+            other.join();
+            co_return;
+        }(slots));
         const recorded found = session.stop();
         REQUIRE(found.trace.resource_waits.size() == 1);
         const analysis::resource_wait& seen = found.trace.resource_waits[0];
         CHECK(seen.holder_known);
-        CHECK(seen.holder_thread == found.event("gives back").thread);
+        CHECK(seen.holder_task != analysis::none);
+        CHECK(seen.releaser_task == seen.holder_task);
         CHECK(seen.released_ns);
     }
 

@@ -40,7 +40,8 @@ std::int64_t resource_reader::read(const record_view& fact, std::uint32_t thread
     wait.holders_noted = (bits & coroscope::trace::resource_wait_holders_noted) != 0;
     wait.clipped = body.start < clock.start_ticks();
     loaded.resource_waits.push_back(wait);
-    found_.marks.push_back({body.waiter, body.holder, body.releaser});
+    const bool handed_on = (bits & coroscope::trace::resource_wait_handed_on) != 0;
+    found_.marks.push_back({body.waiter, body.holder, body.releaser, handed_on});
     return wait.end_ns;
 }
 

@@ -18,6 +18,7 @@ struct resource_marks {
     std::uint64_t waiter = 0;
     std::uint64_t holder = 0;
     std::uint64_t releaser = 0;
+    bool handed_on = false;  ///< the holders of this resource are not known from their releases
 };
 
 struct resource_records {
