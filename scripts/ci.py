@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What continuous integration runs: the quick checks, then the suites of the tests (docs/contributing/suites.md).
+"""The run of continuous integration: the quick checks, then the suites of the tests (docs/contributing/suites.md).
 
 The last lines, at most a hundred, are a table of the suites, a block for each failure with its place, and the count
 "N passed, N failed". Everything that was printed is in build/ci/log, too. The exit status is 0 if nothing failed.
@@ -54,13 +54,13 @@ class BuildAhead:
         self.seconds = time.monotonic() - begin
 
     def end(self):
-        """Waits for the end, and returns what was printed."""
+        """Waits for the end, and returns the output."""
         self.thread.join()
         return self.log.read_text(errors="replace")
 
 
 class Run:
-    """The run so far. What it prints goes into its log, too."""
+    """The run so far. Its output goes into its log, too."""
 
     def __init__(self, folder, limit):
         self.folder, self.limit = folder, limit
@@ -77,7 +77,7 @@ class Run:
             stream.flush()
 
     def command(self, *words):
-        """Runs a command. Returns its exit status and what it printed, which is also printed as it comes."""
+        """Runs a command. Returns its exit status and its output, which is also printed as it comes."""
         lines = []
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace") as running:

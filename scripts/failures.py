@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The short form of a failure: a block with a heading and lines, which say what failed, where and how.
+"""The short form of a failure: a block with a heading and lines, which name the failure, its place and its kind.
 
 No line has more than 300 characters. The whole output stays in the log."""
 

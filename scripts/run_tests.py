@@ -5,7 +5,7 @@
 The last line is "N passed, N failed", followed by ", N skipped" if tests were skipped. A doctest executable counts its
 cases; any other Meson test counts as one. A case is skipped if it prints the reason: MESSAGE("SKIP: reason"); return;.
 Another test is skipped if it exits with 77; its reason is its line that begins with "SKIP: ". A build that fails
-counts as one failure. The lines before the last one say what failed (suite_results.py).
+counts as one failure. The lines before the last one name the failures (suite_results.py).
 
 A test program that failed is run once more at the end, alone. If it passes, its cases count as passed, and the program is
 listed as unstable; with more than three such programs the suite fails. A sanitizer's report and a signal that ended the
@@ -34,7 +34,7 @@ CASES = re.compile(
 CASE_ERROR = re.compile(r"(?:^|: )(?:FATAL )?ERROR: ", re.MULTILINE)
 SKIP = re.compile(r"^(?:.*MESSAGE: )?SKIP: (.*)$", re.MULTILINE)
 
-# No test may depend on what a user's shell has set.
+# No test may depend on settings of a user's shell.
 REMOVED_VARIABLES = re.compile(r"COROSCOPE_|LC_|(?:LANGUAGE|COLUMNS|LINES|NO_COLOR|CLICOLOR\w*|FORCE_COLOR)$")
 SET_VARIABLES = {"LANG": "C.UTF-8", "TERM": "dumb"}
 

@@ -15,7 +15,7 @@ COLUMNS = ("suite", "passed", "failed", "unstable", "skipped", "build min", "tes
 
 @dataclasses.dataclass
 class Suite:
-    """What a suite came to. A program is unstable if it failed, and then passed alone."""
+    """The result of a suite. A program is unstable if it failed, and then passed alone."""
 
     name: str
     passed: int = 0
@@ -87,7 +87,7 @@ def fitting(blocks, room):
 
 
 def closing_lines(suites, log):
-    """The last lines of a run: a table, a block for each failure, what is left out, and the count."""
+    """The last lines of a run: a table, a block for each failure, the parts left out, and the count."""
     head = [""] + table(suites) + notes(suites)
     blocks = [(block["unstable"], failures.lines_of(suite.name, block)) for suite in suites for block in suite.blocks]
     blocks = [lines for _, lines in sorted(blocks, key=lambda each: each[0])]  # the failures first

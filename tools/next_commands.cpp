@@ -23,7 +23,7 @@ constexpr next_steps steps_of_views[] = {
     {"tasks", "tasks FILE --tree", "tasks FILE --task ID"},
     {"requests", "requests FILE --request ID", "report FILE -o report.html"},
     {"path", "why FILE", "executors FILE"},
-    {"why", "path FILE --type REQUEST", "executors FILE"},
+    {"why", "path FILE", "executors FILE"},
     {"executors", "path FILE", "blocking FILE"},
     {"locks", "path FILE", "blocking FILE"},
     {"blocking", "executors FILE", "locks FILE"},

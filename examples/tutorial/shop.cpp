@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A shop that answers 60 requests, one every 15 ms: the program of docs/start/tutorial.md. The
-// prices come from another service, for which a timer stands in. The program asks that service for
+// prices come from another service, which a timer replaces here. The program asks that service for
 // one price after another, which is the fault that the tutorial finds.
 
 #include <chrono>

@@ -30,7 +30,7 @@ use_compiler() {
 }
 
 # Paths of sources begin at this folder in traces and in debug information, also those of joined sources, which
-# Meson includes by full paths or by paths from the build folder. What was compiled in one clone is found by
+# Meson includes by full paths or by paths from the build folder. The objects of one clone are found by
 # ccache in another one, in whatever folder. Meson divides the options at spaces.
 # short_paths FOLDER
 short_paths() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The first steps of a new user, by one compiler: what looks right compiles, and each mistake gets one line that says
-what to write instead. usage: check_first_contact.py COMPILER LIBRARY COROSCOPE"""
+"""The first steps of a new user, by one compiler: correct code compiles, and each mistake gets one line that names
+the remedy. usage: check_first_contact.py COMPILER LIBRARY COROSCOPE"""
 
 import pathlib
 import shutil

@@ -48,7 +48,7 @@ def build(project, environment, *options):
 
 
 def ask(folder, root, wish):
-    """What find_package answers to a wish: the output of CMake."""
+    """The answer of find_package to a wish: the output of CMake."""
     write_anew(folder / "CMakeLists.txt", ASKS.replace("@wish@", wish))
     place, = root.rglob("coroscopeConfig.cmake")
     done = subprocess.run(["cmake", "-S", folder, "-B", folder / "build", f"-Dcoroscope_DIR={place.parent}"],
@@ -57,7 +57,7 @@ def ask(folder, root, wish):
 
 
 def check_answers(folder, root, version):
-    """find_package knows the versions and the components, and says what is missing."""
+    """find_package knows the versions and the components, and names the missing ones."""
     newer = f"{int(version.split('.')[0]) + 1}.0"
     for wish, expected in (
         ("CONFIG", f"found: 1 {version}, asio"),

@@ -57,7 +57,7 @@ class Path(ToolTest):
     def test_csv_has_one_row_per_segment(self):
         rows = list(csv.DictReader(io.StringIO(self.path("--task", "2", "--format", "csv"))))
         self.assertEqual([row["kind"] for row in rows][2:4], ["suspended", "queued"])
-        self.assertEqual(rows[3]["cause"], "no task for 1.0 us, on thread main (1)")
+        self.assertEqual(rows[3]["cause"], "no task ran for 1.0 us, on thread main (1)")
 
     def test_the_paths_of_a_type_are_a_tree_with_percentiles_side_by_side(self):
         lines = self.path("--type", "session").splitlines()

@@ -56,6 +56,8 @@ struct difference_cause {
     cause_role role = cause_role::ran;
     std::int64_t time_ns = 0;  ///< mean per slow request
     std::int64_t more_ns = 0;  ///< more of it than in the median requests, in all roles
+    /// The resource that it held: index into trace::sites; none: a lock, or several resources.
+    std::uint32_t resource = none;
 };
 
 /// One part of the paths' time, as means per request.

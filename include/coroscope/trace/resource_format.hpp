@@ -30,7 +30,7 @@ enum resource_wait_bits : std::uint32_t {
     resource_wait_shared = 1U << 1,   ///< it asked for a share, which does not exclude other shares
     /// Acquisitions without a wait are noted: a releaser that is not the holder did not acquire it.
     resource_wait_holders_noted = 1U << 2,
-    /// A task released what another one had acquired: no wait for this resource shows a holder.
+    /// A task released an element of another task: no wait for this resource shows a holder.
     resource_wait_handed_on = 1U << 3,
 };
 inline constexpr unsigned resource_capacity_shift = 8;  ///< above the flags: the capacity

@@ -164,7 +164,7 @@ std::string lacks_resources(const check_input& input) {
 
 std::set<std::uint32_t> kinds_of_holders(check_input& input) {
     std::set<std::uint32_t> kinds;
-    // Where records are lost, the known waits may be few of many.
+    // If records are lost, the known waits may be few of many.
     if (has_losses(input.loaded()))
         for (const hold_delay& each : input.hold_delays())
             if (each.holder != none) kinds.insert(input.kind_of(each.holder));

@@ -271,7 +271,7 @@ void drop_gathered_jobs(std::vector<queue_group>& groups) {
     }
 }
 
-// Blocked jobs may have waited for a lock whose holder is the cause. Where records are lost, so may
+// Blocked jobs may have waited for a lock whose holder is the cause. If records are lost, so may
 // be those of the holder.
 bool may_lack_holder(const trace& loaded, const queue_group& group) {
     return may_lack_work(loaded) && group.may_wait_for_lock();

@@ -24,6 +24,7 @@ struct charge {
     std::uint32_t thread = none;  ///< index into trace::threads
     cause_role role = cause_role::ran;
     std::int64_t time_ns = 0;
+    std::uint32_t resource = none;  ///< that was held: index into trace::sites; none: a lock
 };
 
 class charged_work {
@@ -61,9 +62,12 @@ private:
             wait, from_ns, to_ns,
             [&](const thread_work& holder, std::int64_t begin_ns, std::int64_t end_ns) {
                 visit(charge{holder.task, holder.scope, holder.thread, cause_role::held,
-                             end_ns - begin_ns});
+                             end_ns - begin_ns, resource_of(wait)});
             });
     }
+
+    static std::uint32_t resource_of(const lock_wait& /*wait*/) { return none; }
+    static std::uint32_t resource_of(const resource_wait& wait) { return wait.site; }
 
     /// The times in which blamed work was on its thread, but did not run, or perhaps did not.
     struct stalls {

@@ -30,7 +30,9 @@ using work_key = std::pair<named_site, cause_role>;
 
 struct work_sum {
     std::int64_t time_ns = 0;
-    std::uint32_t thread = none;  // the only one; none if there are several
+    // The only one of each; none if there are several.
+    std::uint32_t thread = none;
+    std::uint32_t resource = none;
 };
 using work_sums = std::map<work_key, work_sum>;
 
@@ -240,7 +242,7 @@ private:
         if (const charge waking = waking_.of(segment, path.start_ns); waking.scope != none)
             add(waking);
         if (segment.kind == path_kind::suspended && !scope.first.empty() && left_ns > 0)
-            add_work(work, {scope, cause_role::waited}, none, left_ns);
+            add_work(work, {scope, cause_role::waited}, {left_ns});
     }
 
     // Adds time in which the request waited for a waker that did something else.
@@ -263,7 +265,7 @@ private:
         std::string kernel;
         if (longest < loaded_.device_activities.size())
             kernel = loaded_.strings[loaded_.device_activities[longest].name];
-        add_work(work, {{std::move(kernel), none}, cause_role::device}, none, time_ns);
+        add_work(work, {{std::move(kernel), none}, cause_role::device}, {time_ns});
         return time_ns;
     }
 
@@ -271,14 +273,16 @@ private:
         const named_site name = analysis::is_work(of.role)
                                     ? name_of_work(loaded_, of.task, of.scope)
                                     : named_site{{}, none};
-        add_work(work, {name, of.role}, of.thread, time_ns);
+        add_work(work, {name, of.role}, {time_ns, of.thread, of.resource});
     }
 
-    static void add_work(work_sums& work, const work_key& key, std::uint32_t thread,
-                         std::int64_t time_ns) {
-        const auto [found, is_new] = work.try_emplace(key, work_sum{0, thread});
-        add_to(found->second.time_ns, time_ns);
-        if (found->second.thread != thread) found->second.thread = none;
+    static void add_work(work_sums& work, const work_key& key, const work_sum& added) {
+        const auto [found, is_new] = work.try_emplace(key, added);
+        if (is_new) return;
+        work_sum& sum = found->second;
+        add_to(sum.time_ns, added.time_ns);
+        if (sum.thread != added.thread) sum.thread = none;
+        if (sum.resource != added.resource) sum.resource = none;
     }
 
     static void set_cause(request_difference& part, const part_sums& sums,
@@ -293,6 +297,7 @@ private:
         std::tie(cause.label, cause.site) = chosen->first;
         cause.role = chosen->second;
         cause.thread = slow->second.thread;
+        cause.resource = slow->second.resource;
         cause.time_ns = slow->second.time_ns / sizes.slow;
         cause.more_ns = analysis::is_work(cause.role) ? more.of(chosen->first) : more.of(*chosen);
     }

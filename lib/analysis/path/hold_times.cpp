@@ -60,7 +60,7 @@ std::int64_t birth_of(const trace& loaded, const thread_work& of) {
                                          : INT64_MIN;
 }
 
-// Returns the last time before `to_ns` at which somebody else was seen as the holder.
+// Returns the last time before `to_ns` at which another holder was seen.
 std::int64_t last_other(const std::map<std::int64_t, std::uint64_t>& seen, std::uint64_t holder,
                         std::int64_t to_ns) {
     for (auto each = seen.lower_bound(to_ns); each != seen.begin();)
@@ -75,7 +75,7 @@ optional_ns last_in(const std::set<std::int64_t>& times, std::int64_t from_ns, s
     return *std::prev(after);
 }
 
-// Returns the await in which the suspended task waited for the resource until somebody woke it.
+// Returns the await in which the suspended task waited for the resource until its wake.
 std::optional<await_info> await_of(const trace& loaded, const resource_wait& wait) {
     if (wait.task >= loaded.tasks.size() || is_on_thread(loaded, wait)) return std::nullopt;
     const index_range& own = loaded.tasks[wait.task].awaits;

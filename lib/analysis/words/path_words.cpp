@@ -24,6 +24,15 @@ std::string no_task(const trace& loaded) {
     return has_unrecorded_work(loaded) ? "no recorded task" : "no task";
 }
 
+std::string held_title(const trace& loaded, std::uint32_t resource) {
+    return resource == none ? "a lock" : "resource " + printable(site_name(loaded, resource));
+}
+
+std::string_view own_cause(path_kind kind) noexcept {
+    if (kind == path_kind::on_cpu) return "own work";
+    return kind == path_kind::preempted ? "no processor" : "";
+}
+
 std::uint32_t segment_site(const trace& loaded, const path_segment& segment) noexcept {
     if (is_wait(segment)) return await_place(loaded, loaded.awaits[segment.await]);
     return segment.event != none ? loaded.events[segment.event].site
@@ -81,7 +90,7 @@ std::string cause_title(const trace& loaded, const request_difference& of) {
         case cause_role::ran:
         case cause_role::woke: return printable(cause.label) + thread;
         case cause_role::held:
-            return "a lock held by " +
+            return held_title(loaded, cause.resource) + " held by " +
                    (cause.label.empty() ? "an unknown holder" : printable(cause.label)) + thread;
         case cause_role::waited: return {};
         case cause_role::device:

@@ -54,9 +54,9 @@ std::uint64_t recorded_mark() noexcept {
     return register_thread(this_thread) != nullptr && is_recording() ? this_thread.mark : 0;
 }
 
-// What is known of a resource that several can have, in resource_state::shared.
+// The bits of resource_state::shared of a resource that several can have.
 enum : std::uint32_t {
-    handed_on = 1U << 0,        // a task released what another one had acquired
+    handed_on = 1U << 0,        // a task released an element of another task
     held_by_threads = 1U << 1,  // code outside tasks acquired it
 };
 

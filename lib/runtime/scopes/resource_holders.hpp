@@ -3,7 +3,7 @@
 
 // The tasks that have, or had a moment ago, a resource that several can have: a semaphore, a pool.
 // A waiter finds here a release that came during its wait, by a task that had acquired the resource
-// before the wait began. A task that releases what somebody else acquired is not found.
+// before the wait began. A task that releases elements of others is not found.
 //
 // The memory is fixed: a resource remembers up to sixteen acquisitions, and shares them with
 // resources whose numbers are the same modulo 64. If there is no room, an acquisition is not

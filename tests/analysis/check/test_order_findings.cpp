@@ -268,7 +268,7 @@ TEST_SUITE("findings about the order of jobs") {
         CHECK(only.cost_ns <= 10 * 8 * 700 * us);
     }
 
-    TEST_CASE("blocked jobs are no backlog where the holder of their lock may be lost") {
+    TEST_CASE("blocked jobs are no backlog if the holder of their lock may be lost") {
         using analysis::thread_state;
         for (const thread_state always : {thread_state::on_cpu, thread_state::blocked}) {
             analysis::trace from = service_behind({.on_each = 8, .job_ns = 700 * us});

@@ -119,7 +119,7 @@ TEST_CASE("work on a thread whose states are known is a cause in an incomplete t
     CHECK(finding_of(analysis::check(from), "blocking-call") != nullptr);
 }
 
-TEST_CASE("blocked work is no cause where the holder of its lock may be lost") {
+TEST_CASE("blocked work is no cause if the holder of its lock may be lost") {
     analysis::trace from = queued_behind(keeps::blocked);
     from.health.dropped_newest = 1;
     CHECK(finding_of(analysis::check(from), "blocking-call") == nullptr);

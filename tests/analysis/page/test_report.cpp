@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reports: their size, their limits, and what they refuse. tests/tools/test_report.py reads the
+// Reports: their size, their limits, and their refusals. tests/tools/test_report.py reads the
 // data.
 
 #include <coroscope/analysis/report.hpp>

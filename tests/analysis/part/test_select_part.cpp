@@ -80,7 +80,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a part counts each scope that it touches once, and marks what crosses its border") {
+TEST_CASE("a part counts each scope that it touches once, and marks scopes that cross its border") {
     const analysis::trace part = part_of(whole_of(served_requests()), 250, 600);
     CHECK_EQ(part.duration_ns, 350);
     CHECK_EQ(part.health.part.from_ns, 250);

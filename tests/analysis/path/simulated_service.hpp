@@ -58,7 +58,7 @@ private:
         call,         // a child that starts and returns in place
         start_child,
         create_child,  // a child that starts when it is awaited
-        leave_child,   // a child that nobody awaits
+        leave_child,   // a child without an awaiter
         await_child,
         join_child,  // without a record of the wait's end by the child; the task goes on in place
         lock,

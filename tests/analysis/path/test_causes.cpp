@@ -396,7 +396,8 @@ TEST_SUITE("causes") {
                                                         "300-320 queued 1", "320-400 running 1"});
     }
 
-    TEST_CASE("a job that its thread left in the queue while it waited for work is behind nobody") {
+    TEST_CASE(
+        "a job that its thread left in the queue while it waited for work is behind no other job") {
         test::trace_builder built;
         const auto job = built.site("job", "jobs.cpp", 3, trace::site_kind::job);
         const auto ready = trace::spawn_ready | trace::spawn_on(1);

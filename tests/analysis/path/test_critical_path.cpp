@@ -75,7 +75,7 @@ TEST_SUITE("critical path") {
                                                         "300-320 queued 1", "320-400 running 1"});
     }
 
-    TEST_CASE("an await whose wake is unknown is waiting, and blames nobody") {
+    TEST_CASE("an await whose wake is unknown is waiting, and blames no work") {
         test::trace_builder built;
         built.on(1)
             .spawn(0, 1, 0, trace::spawn_started)

@@ -104,7 +104,7 @@ TEST_SUITE("devices on critical paths") {
               "stream 7: 1 kernel 1.0 us (gemm_kernel), 1 copy 500 ns");
     }
 
-    TEST_CASE("the JSON of a path has the device's times, only where a stream was awaited") {
+    TEST_CASE("the JSON of a path has the device's times, only if a stream was awaited") {
         const analysis::trace from = service_with_device();
         const auto path = analysis::critical_path_of_task(from, task_with_id(from, 1));
         const auto json = coroscope_tests::parse_json(analysis::path_json(from, path));

@@ -238,7 +238,7 @@ TEST_SUITE("slow groups") {
         CHECK(found.unexplained_share == doctest::Approx(1));
     }
 
-    TEST_CASE("a wait of a fiber, which has the place of its scope, is told with that scope") {
+    TEST_CASE("a wait of a fiber, which has the place of its scope, has that scope's name") {
         const analysis::request_difference first = first_difference(waiting_fibers());
         CHECK(first.label == "boost.fiber.suspend");
         CHECK(first.scope == "reload");
@@ -340,7 +340,7 @@ TEST_SUITE("slow groups") {
               std::string::npos);
     }
 
-    TEST_CASE("blocked work is not the cause where the holder of its lock may be lost") {
+    TEST_CASE("blocked work is not the cause if the holder of its lock may be lost") {
         analysis::trace from = queued_behind_flush();
         const analysis::event flush = from.events[scope_named(from, "flush")];
         from.states.source = trace::thread_state_source::switches;

@@ -79,6 +79,34 @@ test::trace_builder requests_on_pools(std::uint64_t requests, std::uint64_t slow
     return built.lasts(now);
 }
 
+// Requests (tasks "serve" on thread 1) that wait 100 ns for the mutex "journal". The last one waits
+// 5000 ns: meanwhile the task "audit" on thread 2 holds it.
+test::trace_builder requests_at_a_mutex(std::uint64_t requests) {
+    test::trace_builder built;
+    const auto serve = built.site("serve", "server.cpp", 1, trace::site_kind::coroutine);
+    const auto audit = built.site("audit", "audit.cpp", 2, trace::site_kind::coroutine);
+    const auto journal =
+        built.site("journal", "store.cpp", 3, trace::site_kind::resource, "", "mutex");
+    constexpr std::uint64_t holder = 1000;
+    std::int64_t now = 100;
+    for (std::uint64_t task = 1; task <= requests; ++task) {
+        const bool is_slow = task == requests;
+        const std::int64_t end = now + (is_slow ? 5000 : 100);
+        test::resource_values values{.site = journal, .waiter = trace::make_mark(task, 1)};
+        if (is_slow) {
+            values.holder = values.releaser = trace::make_mark(holder, 2);
+            values.released = end;
+        }
+        if (is_slow) built.on(2).spawn(now - 10, holder, audit, trace::spawn_started);
+        built.on(1).spawn(now, task, serve, trace::spawn_started).suspend(now, task);
+        built.on(2).wake(end, task, is_slow ? holder : 0, 2);
+        built.on(1).resume(end, task).resource_wait(now, end, values).finish(end + 50, task);
+        now = end + 1000;
+    }
+    built.on(2).finish(now - 990, holder);
+    return built.lasts(now);
+}
+
 }  // namespace
 
 TEST_SUITE("slow requests") {
@@ -178,6 +206,18 @@ TEST_SUITE("slow requests") {
             CHECK(found->burst.ns == 30);
             CHECK(found->burst.median == 0);
         }
+    }
+
+    TEST_CASE("a cause that held a resource has the resource's name") {
+        const analysis::trace from = loaded(requests_at_a_mutex(20));
+        const auto found =
+            analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
+        REQUIRE(found);
+        const std::string text = analysis::slow_requests_text(from, *found);
+        CHECK(text.find("resource journal held by audit on thread ") != std::string::npos);
+        const auto document =
+            coroscope_tests::parse_json(analysis::slow_requests_json(from, *found));
+        CHECK(document["differences"][0]["cause"]["resource"].text == "journal");
     }
 
     TEST_CASE("a lock whose holder recorded nothing is held by an unknown holder") {

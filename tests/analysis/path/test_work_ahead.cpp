@@ -114,7 +114,7 @@ TEST_SUITE("work ahead of a queued task") {
         from.health.left_out_requests = 1;
         const critical_path path = path_of(from, 5);
         const std::string cause = std::get<std::string>(analysis::list_path(from, path).rows[0][8]);
-        CHECK(cause.find("no recorded task for 100 ns") != std::string::npos);
+        CHECK(cause.find("no recorded task ran for 100 ns") != std::string::npos);
     }
 
     TEST_CASE("the work on the waker's executor is in the way of the waker's result") {

@@ -99,7 +99,7 @@ TEST_SUITE("frame rules") {
         CHECK_FALSE(find_frame_rule(reinterpret_cast<std::uintptr_t>(&local), rule));
     }
 
-    TEST_CASE("code of the program is told from code of the standard library") {
+    TEST_CASE("code of the program is distinguished from code of the standard library") {
         const auto own = reinterpret_cast<std::uintptr_t>(&allocate);
         const auto sort = reinterpret_cast<std::uintptr_t>(
             &std::sort<std::vector<double>::iterator, std::greater<>>);

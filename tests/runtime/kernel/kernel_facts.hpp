@@ -138,7 +138,7 @@ inline kernel_facts facts_of(const std::string& path) {
     return facts_of(*read);
 }
 
-/// What a session recorded of threads that waited.
+/// The records of a session with threads that waited.
 struct recorded_waits {
     kernel_facts facts;
     std::vector<std::uint32_t> waiters;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The states of threads where the kernel refuses some of what they need: nothing else changes.
+// The states of threads if the kernel refuses some of their facts: nothing else changes.
 
 #include <coroscope/profile.hpp>
 

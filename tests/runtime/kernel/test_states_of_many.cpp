@@ -105,7 +105,7 @@ private:
     std::atomic<bool> stop_{false};
 };
 
-/// What a session with many threads cost.
+/// The costs of a session with many threads.
 struct cost_of_many {
     std::size_t planned = 0, made = 0;
     std::size_t descriptors = 0, most_descriptors = 0;

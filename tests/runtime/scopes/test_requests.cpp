@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Requests, values and identities: what is recorded, and what the analysis finds of it.
+// Requests, values and identities: their records, and the results of the analysis.
 
 #include <coroscope/identity.hpp>
 #include <coroscope/request.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits for resources: what their records name, and what leaves none. Threads take turns, so that
+// Waits for resources: the names in their records, and waits without a record. Threads take turns, so that
 // the order of all events is known.
 
 #include <coroscope/resource.hpp>
@@ -308,7 +308,7 @@ TEST_SUITE("resource") {
         CHECK_FALSE(only_wait(session.stop()).holder_known);
     }
 
-    TEST_CASE("if a task releases what another one had acquired, no wait names a holder") {
+    TEST_CASE("if a task releases an element of another task, no wait names a holder") {
         recording session;
         resource slots("slots", resource_kind::pool, 4);
         slot first;
@@ -393,7 +393,7 @@ TEST_SUITE("resource") {
         CHECK(found.trace.resource_waits[1].holder_known);
     }
 
-    TEST_CASE("a semaphore of capacity 0 is a signal, which nobody holds") {
+    TEST_CASE("a semaphore of capacity 0 is a signal without holders") {
         recording session;
         resource done("done", resource_kind::semaphore, 0);
         in_task([&] {

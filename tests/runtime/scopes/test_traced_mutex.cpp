@@ -244,7 +244,7 @@ TEST_SUITE("traced_semaphore") {
         CHECK_FALSE(seen.holder_known);
     }
 
-    TEST_CASE("a wait for a semaphore names the task that released what it had acquired") {
+    TEST_CASE("a wait for a semaphore names the task that acquired it before and released it") {
         recording session;
         someone_waits = false;
         traced_semaphore<telling_semaphore> slots("slots", 2);

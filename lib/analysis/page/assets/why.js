@@ -35,7 +35,7 @@ function whyCard(why) {
 
 /** @param {any[]} parts */
 function partsTable(parts) {
-  const heads = ["More", "Share", "Kind of time", "In", "Because of", "Place"];
+  const heads = ["Longer by", "Share", "Kind of time", "In", "Because of", "Place"];
   return make("table", {},
     make("thead", {}, make("tr", {}, heads.map((head, index) => make("th", { scope: "col", class: index < 2 ? "number" : null }, head)))),
     make("tbody", {}, parts.map((each) => {
@@ -46,10 +46,13 @@ function partsTable(parts) {
     })));
 }
 
+/** @type {Record<string, string>} the causes of times in which the work itself went on, or was preempted */
+const OWN_CAUSES = { "on-CPU": "own work", preempted: "no processor" };
+
 /** @param {any} part @returns {string} the work that explains a part, or a dash */
 export function causeText({ cause, kind }) {
-  if (!cause) return kind === "preempted" ? "the machine had no free processor" : "–";
-  if (cause.holds) return `a lock held by ${cause.label ?? "unknown work"}`;
+  if (!cause) return OWN_CAUSES[kind] ?? "–";
+  if (cause.holds) return `${cause.resource ? `resource ${cause.resource}` : "a lock"} held by ${cause.label ?? "an unknown holder"}`;
   const thread = cause.thread === null || cause.thread === undefined ? "the threads" : `thread ${cause.thread}`;
   if (cause.role === "idle") return `no recorded task ran on ${thread}`;
   if (cause.role === "preempted") return `no processor for ${thread}`;

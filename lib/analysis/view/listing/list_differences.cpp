@@ -16,6 +16,7 @@ constexpr double least_listed_share = 0.01;
 
 // Returns the cause with its share of the longer time.
 std::string cause_text(const trace& loaded, const request_difference& of) {
+    if (!of.cause) return std::string(own_cause(of.kind));
     const std::string title = cause_title(loaded, of);
     const std::string share = cause_share(of);
     return title.empty() || share.empty() ? title : fmt::format("{} ({})", title, share);
@@ -26,10 +27,10 @@ std::string cause_text(const trace& loaded, const request_difference& of) {
 listing list_differences(const trace& loaded, const slow_requests& of, bool all) {
     listing list;
     list.columns = {
-        {"More", "more_ns", cell_kind::time},     {"Share %", "share_percent", cell_kind::number},
-        {"Kind", "kind", cell_kind::text},        {"In", "label", cell_kind::text},
-        {"Scope", "scope", cell_kind::text},      {"Slow", "slow_ns", cell_kind::time},
-        {"Median", "median_ns", cell_kind::time}, {"Because of", "cause", cell_kind::sentence},
+        {"Longer by", "more_ns", cell_kind::time}, {"Share %", "share_percent", cell_kind::number},
+        {"Kind", "kind", cell_kind::text},         {"In", "label", cell_kind::text},
+        {"Scope", "scope", cell_kind::text},       {"Slow", "slow_ns", cell_kind::time},
+        {"Median", "median_ns", cell_kind::time},  {"Because of", "cause", cell_kind::sentence},
         {"Place", "place", cell_kind::source}};
     if (!of.differ()) return list;
     for (const request_difference& each : of.differences) {

@@ -35,8 +35,9 @@ double percent_of(std::int64_t part_ns, std::int64_t whole_ns) {
                          : percent(static_cast<double>(part_ns) / static_cast<double>(whole_ns));
 }
 
-/// The time of a part by its causes: the name of the work, and its role.
-using charge_sums = std::map<std::pair<std::string, cause_role>, std::int64_t>;
+/// The work, its role, and what it held: an index into trace::sites.
+using charge_key = std::tuple<std::string, cause_role, std::uint32_t>;
+using charge_sums = std::map<charge_key, std::int64_t>;
 
 struct path_part {
     std::string label;
@@ -62,28 +63,34 @@ void add_charges(const trace& loaded, const charged_work& charged, const waking_
         charged.for_each(segment, path.blame[at], [&](const charge& each) {
             const bool has_name = is_work(each.role);
             const std::string name = has_name ? name_of_charged(loaded, each) : std::string();
-            if (!has_name || !name.empty()) add_to(to[{name, each.role}], each.time_ns);
+            if (!has_name || !name.empty())
+                add_to(to[{name, each.role, each.resource}], each.time_ns);
         });
     if (const charge work = waking.of(segment, path.start_ns); work.scope != none)
-        add_to(to[{name_of_charged(loaded, work), work.role}], work.time_ns);
+        add_to(to[{name_of_charged(loaded, work), work.role, work.resource}], work.time_ns);
     if (segment.through == none) return;
-    const path_edge edge = path.waits[segment.through].edge;
-    if (edge == path_edge::lock || edge == path_edge::resource)
-        add_to(to[{std::string(), cause_role::held}], segment.length_ns());
+    const path_wait& wait = path.waits[segment.through];
+    if (wait.edge == path_edge::lock)
+        add_to(to[{std::string(), cause_role::held, none}], segment.length_ns());
+    else if (wait.edge == path_edge::resource && wait.resource < loaded.resource_waits.size())
+        add_to(to[{std::string(), cause_role::held, loaded.resource_waits[wait.resource].site}],
+               segment.length_ns());
 }
 
 constexpr std::int64_t least_cause = 5;  // a fifth of a part
 
-// Returns "cache.flush held a lock or resource for 48.0 ms".
+// Returns "cache.flush held resource cache for 48.0 ms".
 std::string text_of_cause(const trace& loaded, const charge_sums::value_type& cause) {
-    const std::string name = printable(cause.first.first);
+    const auto& [label, role, resource] = cause.first;
+    const std::string name = printable(label);
     const std::string time = format_span(cause.second);
-    switch (cause.first.second) {
+    switch (role) {
         case cause_role::held:
             // The path is in the holder's own work, so the row has its name.
-            if (name.empty()) return "it held a lock or resource";
-            return fmt::format("{} held a lock or resource for {}", name, time);
-        case cause_role::idle: return fmt::format("{} ran for {}", no_task(loaded), time);
+            if (name.empty()) return "it held " + held_title(loaded, resource);
+            return fmt::format("{} held {} for {}", name, held_title(loaded, resource), time);
+        case cause_role::idle:
+            return fmt::format("{} ran on the threads for {}", no_task(loaded), time);
         case cause_role::preempted: return fmt::format("no processor for {}", time);
         case cause_role::unknown:
             return fmt::format("unknown for {}, because facts are missing", time);
@@ -101,7 +108,7 @@ std::string text_of_causes(const trace& loaded, const path_part& part) {
     std::string text;
     for (const auto* each : causes)
         text.append(text.empty() ? "" : "; ").append(text_of_cause(loaded, *each));
-    if (part.device_waits.empty()) return text;
+    if (part.device_waits.empty()) return text.empty() ? std::string(own_cause(part.kind)) : text;
     const std::vector<std::uint32_t> waits(part.device_waits.begin(), part.device_waits.end());
     return text.append(text.empty() ? "" : "; ")
         .append(wait_text(loaded, awaited_work(loaded, waits), {}));
@@ -154,7 +161,7 @@ void add_row(listing& to, const trace& loaded, const critical_path& path,
          segment_label(loaded, segment), task_id(loaded, segment.task),
          text_cell(segment.thread == none ? std::string() : thread_name(loaded, segment.thread)),
          text_cell(site_place(loaded, segment_site(loaded, segment))),
-         text_cell(std::move(cause))});
+         text_cell(cause.empty() ? std::string(own_cause(segment.kind)) : std::move(cause))});
 }
 
 constexpr std::size_t state_count = static_cast<std::size_t>(path_kind::preempted) + 1;

@@ -69,13 +69,13 @@ std::string work_of(const trace& loaded, const named_charges& of) {
 
 std::string title_of(const trace& loaded, const named_charges& of) {
     switch (of.first.role) {
-        case cause_role::idle: return no_task(loaded);
+        case cause_role::idle: return no_task(loaded) + " ran";
         case cause_role::preempted: return "no processor";
         case cause_role::unknown: return "missing facts";
         case cause_role::held:
-            if (of.first.task == none && of.first.scope == none)
-                return "a lock with an unknown holder";
-            return "a lock or resource of " + work_of(loaded, of);
+            return held_title(loaded, of.first.resource) + " held by " +
+                   (of.first.task == none && of.first.scope == none ? "an unknown holder"
+                                                                    : work_of(loaded, of));
         default: return work_of(loaded, of);
     }
 }
@@ -84,8 +84,8 @@ void add(std::vector<named_charges>& to, const trace& loaded, const charge& work
     if (work.time_ns <= 0) return;
     const std::string name = name_of_work(loaded, work);
     auto same = std::ranges::find_if(to, [&](const named_charges& each) {
-        return each.first.role == work.role && each.name == name &&
-               (each.first.scope == none) == (work.scope == none);
+        return each.first.role == work.role && each.first.resource == work.resource &&
+               each.name == name && (each.first.scope == none) == (work.scope == none);
     });
     if (same == to.end()) same = to.insert(to.end(), {.first = work, .name = name});
     same->tasks.insert(work.task);

@@ -78,6 +78,11 @@ void write_cause(json_writer& json, const trace& loaded, const request_differenc
         json.null();
     json.member("holds", of.cause->role == cause_role::held).member("ns", of.cause->time_ns);
     json.member("more_ns", of.cause->more_ns).member("role", name_of(of.cause->role));
+    json.key("resource");
+    if (of.cause->resource != none)
+        json.string(site_name(loaded, of.cause->resource));
+    else
+        json.null();
     json.end();
 }
 
@@ -151,15 +156,17 @@ std::string slow_requests_text(const trace& loaded, const slow_requests& of,
         return text + fmt::format("{} not differ: less than a quarter longer than the median\n",
                                   is_one ? "it does" : "they do");
 
+    text += fmt::format("the parts of the difference of {}:\n",
+                        format_span(of.slow_wall_ns - of.median_wall_ns));
     const listing all = list_differences(loaded, of, false);
     const auto chosen = arranged(all, options);
     if (chosen) text.append("\n").append(to_text(*chosen, options));
     if (chosen && chosen->rows.size() < all.rows.size())
         text += fmt::format("{} of {} rows\n", chosen->rows.size(), all.rows.size());
     text += fmt::format("\nunexplained: {:.1f} % of the difference\n", 100 * of.unexplained_share);
-    text +=
-        fmt::format("other requests in progress at the start: {:.1f}, for the median ones {:.1f}\n",
-                    of.slow_in_progress, of.median_in_progress);
+    text += fmt::format(
+        "other requests in progress as {} began: {:.1f}; as the median ones began: {:.1f}\n",
+        is_one ? "it" : "they", of.slow_in_progress, of.median_in_progress);
     if (const request_burst& burst = of.burst; burst.requests != 0)
         text += fmt::format(
             "{} of the {} slow ones began within {}, from {} on; of the {} median ones {}\n",
