@@ -57,6 +57,13 @@ std::string name_of_charged(const trace& loaded, const charge& work) {
                                                : std::string();
 }
 
+// Returns the holder in whose work the segment is; empty for running work, as the row has its name.
+std::string name_of_holder(const trace& loaded, const path_segment& segment) {
+    if (segment.await == none) return {};
+    return name_of_charged(
+        loaded, {.task = segment.task, .scope = segment.event, .thread = segment.thread});
+}
+
 void add_charges(const trace& loaded, const charged_work& charged, const waking_work& waking,
                  const critical_path& path, const path_segment& segment, charge_sums& to) {
     for (const std::uint32_t at : segment.blame)
@@ -70,11 +77,12 @@ void add_charges(const trace& loaded, const charged_work& charged, const waking_
         add_to(to[{name_of_charged(loaded, work), work.role, work.resource}], work.time_ns);
     if (segment.through == none) return;
     const path_wait& wait = path.waits[segment.through];
-    if (wait.edge == path_edge::lock)
-        add_to(to[{std::string(), cause_role::held, none}], segment.length_ns());
-    else if (wait.edge == path_edge::resource && wait.resource < loaded.resource_waits.size())
-        add_to(to[{std::string(), cause_role::held, loaded.resource_waits[wait.resource].site}],
-               segment.length_ns());
+    const bool is_resource =
+        wait.edge == path_edge::resource && wait.resource < loaded.resource_waits.size();
+    if (!is_resource && wait.edge != path_edge::lock) return;
+    add_to(to[{name_of_holder(loaded, segment), cause_role::held,
+               is_resource ? loaded.resource_waits[wait.resource].site : none}],
+           segment.length_ns());
 }
 
 constexpr std::int64_t least_cause = 5;  // a fifth of a part
@@ -86,7 +94,6 @@ std::string text_of_cause(const trace& loaded, const charge_sums::value_type& ca
     const std::string time = format_span(cause.second);
     switch (role) {
         case cause_role::held:
-            // The path is in the holder's own work, so the row has its name.
             if (name.empty()) return "it held " + held_title(loaded, resource);
             return fmt::format("{} held {} for {}", name, held_title(loaded, resource), time);
         case cause_role::idle:
