@@ -121,7 +121,7 @@ export const TIMELINE_TESTS = {
     await page.page.focus("#canvas");
     await page.key("n");
     const text = await page.text("aside");
-    assert.match(text, /in the way of db\.get, which waited for the lock of the cache/);
+    assert.match(text, /held the lock of the cache, for which db\.get waited/);
   },
 
   "the steps of an opened request add up to its length": async (bench) => {

@@ -50,9 +50,10 @@ enum class cause_role : std::uint8_t {
 
 /// The work by which one part is longest in the slow requests.
 struct difference_cause {
-    std::string label;            ///< its scope, else its task; a kernel; empty: no work
-    std::uint32_t site = none;    ///< of that scope or task: index into trace::sites
-    std::uint32_t thread = none;  ///< index into trace::threads; none: several threads
+    std::string label;          ///< its scope, else its task; a kernel; empty: no work
+    std::uint32_t site = none;  ///< of that scope or task: index into trace::sites
+    /// Index into trace::threads; none: several threads, or a task that held something.
+    std::uint32_t thread = none;
     cause_role role = cause_role::ran;
     std::int64_t time_ns = 0;  ///< mean per slow request
     std::int64_t more_ns = 0;  ///< more of it than in the median requests, in all roles

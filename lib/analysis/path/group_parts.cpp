@@ -273,7 +273,9 @@ private:
         const named_site name = analysis::is_work(of.role)
                                     ? name_of_work(loaded_, of.task, of.scope)
                                     : named_site{{}, none};
-        add_work(work, {name, of.role}, {time_ns, of.thread, of.resource});
+        // A task may hold something while it is on no thread.
+        const bool is_on_thread = of.role != cause_role::held || of.task == none;
+        add_work(work, {name, of.role}, {time_ns, is_on_thread ? of.thread : none, of.resource});
     }
 
     static void add_work(work_sums& work, const work_key& key, const work_sum& added) {

@@ -69,8 +69,8 @@ TEST_SUITE("critical path through locks") {
         const analysis::trace from = contended();
         const critical_path path = path_of(from, 1);
         CHECK(causes_of(from, path)
-                  .find("in the way of unknown in task 1 (unknown), which waits "
-                        "for mutex 0x7f10") != std::string::npos);
+                  .find("holds mutex 0x7f10, for which unknown in task 1 (unknown) waits") !=
+              std::string::npos);
         const std::string json = analysis::path_json(from, path);
         CHECK(json.find("\"through\": 0") != std::string::npos);
         CHECK(json.find("\"edge\": \"lock\"") != std::string::npos);
@@ -136,8 +136,8 @@ TEST_SUITE("critical path through locks") {
         CHECK(texts_of(from, path) == texts{"0-100 running 1", "100-300 running 2",
                                             "300-320 waiting 1", "320-400 running 1"});
         CHECK(causes_of(from, path)
-                  .find("in the way of lock in task 1 (unknown), which waits for "
-                        "cache") != std::string::npos);
+                  .find("holds resource cache, for which lock in task 1 (unknown) waits") !=
+              std::string::npos);
         CHECK(analysis::path_json(from, path).find("\"resource\": \"cache\"") != std::string::npos);
     }
 

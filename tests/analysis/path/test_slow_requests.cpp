@@ -214,7 +214,7 @@ TEST_SUITE("slow requests") {
             analysis::compare_slow_requests(from, analysis::requests_of(from), "serve");
         REQUIRE(found);
         const std::string text = analysis::slow_requests_text(from, *found);
-        CHECK(text.find("resource journal held by audit on thread ") != std::string::npos);
+        CHECK(text.find("resource journal held by audit ") != std::string::npos);
         const auto document =
             coroscope_tests::parse_json(analysis::slow_requests_json(from, *found));
         CHECK(document["differences"][0]["cause"]["resource"].text == "journal");

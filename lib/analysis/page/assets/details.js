@@ -79,7 +79,7 @@ function withinText(work, { name, longest }) {
 function heldText(work, segment) {
   const { segments, waits } = work.tables, wait = segments.at("through", segment), held = waits.at("held", wait);
   if (wait < 0 || held < 0) return null;
-  return make("div", {}, "in the way of ", make("code", {}, shortName(work.name(waits.at("name", wait)))), ", which waited for ", make("code", {}, work.name(held)));
+  return make("div", {}, "held ", make("code", {}, work.name(held)), ", for which ", make("code", {}, shortName(work.name(waits.at("name", wait)))), " waited");
 }
 
 /** @typedef {{kind: number, name: number, site: number, ns: number, longest: number, most: number, blames: Map<string, number>}} PathSum */

@@ -87,7 +87,7 @@ void add_charges(const trace& loaded, const charged_work& charged, const waking_
 
 constexpr std::int64_t least_cause = 5;  // a fifth of a part
 
-// Returns "cache.flush held resource cache for 48.0 ms".
+// Returns "resource cache held by cache.flush for 48.0 ms".
 std::string text_of_cause(const trace& loaded, const charge_sums::value_type& cause) {
     const auto& [label, role, resource] = cause.first;
     const std::string name = printable(label);
@@ -95,7 +95,7 @@ std::string text_of_cause(const trace& loaded, const charge_sums::value_type& ca
     switch (role) {
         case cause_role::held:
             if (name.empty()) return "it held " + held_title(loaded, resource);
-            return fmt::format("{} held {} for {}", name, held_title(loaded, resource), time);
+            return fmt::format("{} held by {} for {}", held_title(loaded, resource), name, time);
         case cause_role::idle:
             return fmt::format("{} ran on the threads for {}", no_task(loaded), time);
         case cause_role::preempted: return fmt::format("no processor for {}", time);

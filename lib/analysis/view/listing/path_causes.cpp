@@ -32,7 +32,7 @@ struct named_charges {
     std::int64_t time_ns = 0;
 };
 
-// Returns "in the way of handle in task 3 (serve), which waits for mutex 0x7f10".
+// Returns "holds mutex 0x7f10, for which handle in task 3 (serve) waits".
 std::string victim_of(const trace& loaded, const critical_path& path, const path_segment& segment) {
     if (segment.through == none) return {};
     const path_wait& wait = path.waits[segment.through];
@@ -43,14 +43,14 @@ std::string victim_of(const trace& loaded, const critical_path& path, const path
         lock.kind = wait.lock;
         object = lock_text(lock);
     } else if (wait.edge == path_edge::resource && wait.resource < loaded.resource_waits.size()) {
-        object = printable(site_name(loaded, loaded.resource_waits[wait.resource].site));
+        object = held_title(loaded, loaded.resource_waits[wait.resource].site);
     } else {
         return {};
     }
     const path_segment waiting = segment_of(wait);
     return fmt::format(
-        "in the way of {}{}, which waits for {}", printable(segment_label(loaded, waiting)),
-        wait.task == none ? std::string() : " in task " + task_title(loaded, wait.task), object);
+        "holds {}, for which {}{} waits", object, printable(segment_label(loaded, waiting)),
+        wait.task == none ? std::string() : " in task " + task_title(loaded, wait.task));
 }
 
 std::string name_of_work(const trace& loaded, const charge& work) {
