@@ -47,7 +47,7 @@ def missing_symbols(recorded, library):
     out: a program that uses one has its own copy, and its presence in a library depends on optimisation."""
     listed = subprocess.run(["nm", "--dynamic", "--defined-only", "--format=posix", library],
                             check=True, stdout=subprocess.PIPE, text=True)
-    present = {line.split()[0] for line in listed.stdout.splitlines()}
+    present = {line.split()[0].partition("@")[0] for line in listed.stdout.splitlines()}  # without the version
     expected = {each.get("name") for each in xml.etree.ElementTree.fromstring(recorded).iter("elf-symbol")
                 if each.get("binding") != "weak-binding"}
     gone = sorted(expected - present)
