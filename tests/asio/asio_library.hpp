@@ -2,8 +2,9 @@
 #pragma once
 
 // The Asio under test as `net`: Boost.Asio, or standalone Asio (COROSCOPE_TEST_STANDALONE_ASIO).
-// COROSCOPE_TEST_ASIO_HAS_SECOND_TURN: a co_spawn whose function never suspends posts its result to
-// its own executor first. Older ones post it to the executor of the awaiter at once.
+// COROSCOPE_TEST_ASIO_HAS_SECOND_TURN: if co_spawn itself runs its function to the end, it posts the
+// result to its own executor first. Older versions post it to the executor of the awaiter at once.
+// COROSCOPE_TEST_ASIO_HAS_SECOND_TURN_LATER: the same if another thread runs the function.
 
 #include <chrono>
 #include <cstdint>
@@ -15,6 +16,9 @@
 #if ASIO_VERSION >= 102400
 #define COROSCOPE_TEST_ASIO_HAS_DEFERRED 1
 #define COROSCOPE_TEST_ASIO_HAS_SECOND_TURN 1
+#endif
+#if ASIO_VERSION >= 102400 && ASIO_VERSION < 103600
+#define COROSCOPE_TEST_ASIO_HAS_SECOND_TURN_LATER 1
 #endif
 #if ASIO_VERSION >= 102200
 #include <asio/experimental/awaitable_operators.hpp>
@@ -37,6 +41,9 @@ namespace net_error = asio;
 #include <boost/asio/experimental/channel.hpp>
 #define COROSCOPE_TEST_ASIO_HAS_DEFERRED 1
 #define COROSCOPE_TEST_ASIO_HAS_SECOND_TURN 1
+#if BOOST_ASIO_VERSION < 103600
+#define COROSCOPE_TEST_ASIO_HAS_SECOND_TURN_LATER 1
+#endif
 #define COROSCOPE_TEST_ASIO_HAS_BOUND_TOKENS 1
 #define COROSCOPE_TEST_ASIO_HAS_GROUPS 1
 #endif

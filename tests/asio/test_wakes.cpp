@@ -176,6 +176,28 @@ net::awaitable<void> awaits_answer(net::thread_pool& pool) {
     co_await net::co_spawn(pool, answers_at_once(pool), net::use_awaitable);
 }
 
+net::awaitable<void> answers_nothing() {
+    COROSCOPE_FUNCTION();
+    co_return;
+}
+
+net::awaitable<void> awaits_system() {
+    COROSCOPE_FUNCTION();
+    co_await net::co_spawn(net::system_executor(), answers_nothing(), net::use_awaitable);
+}
+
+enum class second_turn : bool { no, yes };
+
+void check_answered(const analysis::trace& loaded, second_turn turn) {
+    const analysis::await_info& await = await_of(loaded, "awaits_answer");
+    REQUIRE(await.wake_ns);
+    const std::uint64_t busy_end = scope_named(loaded, "in front of the answer").end_ns;
+    CHECK((*await.wake_ns >= busy_end) == (turn == second_turn::yes));
+    CHECK(await.reason == (turn == second_turn::yes ? wake_reason::result : wake_reason::unknown));
+    CHECK(waker_of(loaded, await).id == task_named(loaded, "answers_at_once").id);
+    check_all_add_up(loaded);
+}
+
 }  // namespace
 
 TEST_CASE("the awaiter of a co_spawn that never suspends is woken by its end, and is not ready "
@@ -187,15 +209,41 @@ TEST_CASE("the awaiter of a co_spawn that never suspends is woken by its end, an
         io.run();
         pool.join();
     });
+#if defined(COROSCOPE_TEST_ASIO_HAS_SECOND_TURN_LATER)
+    check_answered(loaded, second_turn::yes);
+#else
+    check_answered(loaded, second_turn::no);
+#endif
+}
+
+TEST_CASE("the awaiter of a co_spawn that runs to its end at once, on the awaiter's pool, is ready "
+          "from its end on") {
+    const analysis::trace loaded = record([] {
+        net::thread_pool pool(1);
+        net::co_spawn(pool, awaits_answer(pool), net::detached);
+        pool.join();
+    });
     const analysis::await_info& await = await_of(loaded, "awaits_answer");
-    REQUIRE(await.wake_ns);
+    CHECK(await.wake_ns < scope_named(loaded, "in front of the answer").start_ns);
+    CHECK(waker_of(loaded, await).id == task_named(loaded, "answers_at_once").id);
+    check_all_add_up(loaded);
+}
+
+TEST_CASE("the result of a co_spawn that runs to its end at once, on another executor than the "
+          "awaiter's, passes that executor's queue first") {
+    const analysis::trace loaded = record([] {
+        net::io_context io;
+        net::co_spawn(io, awaits_system(), net::detached);
+        io.run();
+    });
+    const analysis::await_info& await = await_of(loaded, "awaits_system");
 #if defined(COROSCOPE_TEST_ASIO_HAS_SECOND_TURN)
-    CHECK(*await.wake_ns >= scope_named(loaded, "in front of the answer").end_ns);
     CHECK(await.reason == wake_reason::result);
 #else
     CHECK(await.reason == wake_reason::unknown);
 #endif
-    CHECK(waker_of(loaded, await).id == task_named(loaded, "answers_at_once").id);
+    CHECK(await.wake_ns >= task_named(loaded, "answers_nothing").end_ns);
+    CHECK(waker_of(loaded, await).id == task_named(loaded, "answers_nothing").id);
     check_all_add_up(loaded);
 }
 
