@@ -13,6 +13,7 @@ script assumes the time of the longest suite before it, and five minutes more.""
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import threading
@@ -32,6 +33,8 @@ SUITES = {
     "thread": ("--sanitize", "thread"),
     "clang": ("--compiler", "clang++-19", "--differing"),
 }
+VERSIONS = "asio versions"  # the suite of ./dev test --asio-versions, the last one; it downloads headers from Debian
+COUNTS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 SPARE = 300  # seconds
 
 
@@ -101,8 +104,7 @@ class Run:
     def suite(self, name, arguments, following):
         """Runs a suite, and builds the one with the following arguments."""
         if not self.has_time():
-            minutes = (time.monotonic() - self.begin) / 60
-            self.suites.append(Suite(name, skipped=1, left_out=f"for want of time ({minutes:.0f} min after the start)"))
+            self.leave_out(name)
             return
         begin = time.monotonic()
         seconds_ahead = self.end_build() if self.ahead else 0
@@ -120,6 +122,36 @@ class Run:
         suite = self.read(name, results, status, output, taken)
         suite.build_seconds += seconds_ahead
         self.suites.append(suite)
+
+    def leave_out(self, name):
+        minutes = (time.monotonic() - self.begin) / 60
+        self.suites.append(Suite(name, skipped=1, left_out=f"for want of time ({minutes:.0f} min after the start)"))
+
+    def versions(self):
+        """Runs the tests of Asio's tracking with each version of Asio, and once more if one failed. A version that cannot
+        be downloaded is skipped."""
+        if not self.has_time():
+            self.leave_out(VERSIONS)
+            return
+        begin = time.monotonic()
+        suite, first = self.read_versions(), None
+        if suite.failed:
+            suite, first = self.read_versions(), suite.blocks[0]
+            if not suite.failed:
+                suite.unstable, suite.blocks = [VERSIONS], [{**first, "unstable": True}]
+        suite.test_seconds = time.monotonic() - begin
+        self.suites.append(suite)
+
+    def read_versions(self):
+        status, output = self.command("./dev", "test", "--asio-versions")
+        counts = COUNTS.fullmatch((output.splitlines() or [""])[-1])
+        passed, failed, skipped = (int(count or 0) for count in counts.groups()) if counts else (0, 0, 0)
+        suite = Suite(VERSIONS, passed, failed, skipped)
+        if status or not counts:
+            suite.failed = max(failed, 1)
+            block = failures.of_command(output, status)
+            suite.blocks = [{**block, "heading": f"exit status {status}"} if counts else block]
+        return suite
 
     def end_build(self):
         """Waits for the build in the background. Returns its time in seconds."""
@@ -156,6 +188,7 @@ def main():
         run.suite(name, arguments, next_arguments)
     if run.ahead:
         run.end_build()
+    run.versions()
     run.tell("\n".join(suite_results.closing_lines(run.suites, run.folder / "log")) + "\n")
     return 0 if suite_results.is_passed(run.suites) else 1
 
