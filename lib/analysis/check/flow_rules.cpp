@@ -40,9 +40,10 @@ void find_repeated_calls(rule_context& context, std::vector<finding>& to) {
     const check_input& input = context.input();
     for (auto& [place, of] : context.patterns().repeated) {
         if (!input.is_worth(of.victims.time_ns(), least_share)) continue;
-        finding made = from_pattern(
-            input, of,
-            fmt::format("`{}` is awaited again and again in a loop", label_text(of.cause)));
+        finding made =
+            from_pattern(input, of,
+                         fmt::format("`{}` is awaited again and again, one after the other",
+                                     label_text(of.cause)));
         made.explanation = {steps_line(of, "calls"),
                             "if they do not need each other's results, all of them at once take as "
                             "long as the longest one"};
