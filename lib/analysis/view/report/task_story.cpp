@@ -176,7 +176,7 @@ std::string task_text(const trace& loaded, std::uint32_t index, const listing_op
         line("Frame", fmt::format("{} bytes, rounded up to 64", bytes));
     line("State", state_of(task));
     line("Parent", other_task(loaded, task.parent));
-    line("Awaiter", other_task(loaded, task.awaiter));
+    line("Awaiter", task.awaiter == none ? "not recorded" : other_task(loaded, task.awaiter));
     line("Spawned",
          task.older_than_session ? "before the session" : moment(task.spawn_ns, moments));
     line("First wake", never_ready(task) ? "none" : moment(task.first_wake_ns, moments));
