@@ -21,6 +21,7 @@ enum class op_cause : std::uint8_t {
     unknown,
     final_suspension,  ///< resumed by a task in its final suspension
     await_suspension,  ///< resumed by a task in the suspension of an await
+    after_others,      ///< the same, after other tasks had run in that suspension
     body,              ///< resumed by a task that ran
     tasks_ran,         ///< cancelled after other tasks ran; `by`: the last one, if it has ended
     timer,             ///< woken by a timer; the time of the wake is the timer's expiry

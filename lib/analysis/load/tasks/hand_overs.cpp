@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -149,10 +150,21 @@ bool name_ended(trace& loaded, await_info& await) {
     return true;
 }
 
+// A task, and the await during whose suspension it began: indices into the trace.
+using started_task = std::pair<std::uint32_t, std::uint32_t>;
+
+// Sorts by the ends of the tasks. A task without a recorded end comes last.
+void sort_latest_last(std::vector<started_task>& started, const trace& loaded) {
+    const auto end_of = [&loaded](const started_task& each) {
+        return loaded.tasks[each.first].end_ns.value_or(INT64_MAX);
+    };
+    std::ranges::stable_sort(started, {}, end_of);
+}
+
 }  // namespace
 
 void name_awaited_tasks(const std::vector<std::uint32_t>& started_by, trace& loaded) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> started;  // task, await
+    std::vector<started_task> started;
     for (std::uint32_t task = 0; task < started_by.size(); ++task) {
         if (started_by[task] == none) continue;
         const std::uint32_t found = starting_await(loaded, task, started_by[task]);
@@ -171,7 +183,9 @@ void name_awaited_tasks(const std::vector<std::uint32_t>& started_by, trace& loa
     if (any_open)
         loaded.awaits.update(
             [&loaded](await_info& await, std::size_t) { return name_ended(loaded, await); });
-    for (const auto& [task, number] : started) {
+    sort_latest_last(started, loaded);
+    for (; !started.empty(); started.pop_back()) {
+        const auto [task, number] = started.back();
         await_info await = std::as_const(loaded).awaits[number];
         if (await.awaited != none) continue;
         await.awaited = task;

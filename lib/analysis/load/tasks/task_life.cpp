@@ -227,7 +227,9 @@ void life_builder::resume_by_cause(const move& next) {
         const wake by_timer{std::min(*expiry_ns, time_ns), none, none, op_cause::timer, executor};
         return resume(time_ns, op.thread, &by_timer, outcome);
     }
-    if (!ran_ && op.cause == op_cause::await_suspension) started_by_ = op.by;
+    const bool in_suspension =
+        op.cause == op_cause::await_suspension || op.cause == op_cause::after_others;
+    if (!ran_ && in_suspension) started_by_ = op.by;
     const wake handed_over{time_ns, op.by, op.thread, op_cause::unknown};
     if (op.cause == op_cause::final_suspension || op.cause == op_cause::await_suspension)
         return resume(time_ns, op.thread, &handed_over, outcome);

@@ -92,6 +92,9 @@ public:
     /// Removes the uppermost frame and its slices, if it turns out that its task did not run here.
     void drop();
 
+    /// The number of slices that have begun, without those of folded jobs.
+    [[nodiscard]] std::size_t slices_run() const { return slices_run_; }
+
     /// Returns the state for undo(). Precondition: the frame on top is a slice.
     [[nodiscard]] suspension remember();
     /// Returns whether no task has run since `made`.
@@ -123,8 +126,8 @@ private:
     bool has_scopes_;
     task_stack<frame> frames_;
     timeline built_;
-    std::size_t slices_run_ = 0;  // number of slices that have begun
-    std::size_t switches_ = 1;    // number of switches so far
+    std::size_t slices_run_ = 0;
+    std::size_t switches_ = 1;  // number of switches so far
     std::size_t quiet_frames_ = 0;
     std::int64_t now_ns_ = 0;
     std::int64_t owned_until_ns_ = 0;

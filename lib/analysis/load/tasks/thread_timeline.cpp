@@ -172,11 +172,13 @@ private:
         std::uint32_t task = none;
         std::size_t depth = 0;
         bool finished = false;
+        std::size_t slices_run = 0;  ///< result of thread_frames::slices_run() then
     };
 
     void depart(const task_op& op) {
         return_to(op.other);
-        last_left_ = {op.task, frames_.depth(), op.kind == record_kind::finish};
+        last_left_ = {op.task, frames_.depth(), op.kind == record_kind::finish,
+                      frames_.slices_run()};
         departed_.push_back(last_left_);
     }
 
@@ -255,12 +257,22 @@ private:
                    frames_.meant_by(previous) != previous) {
             return;
         } else if (frames_.current() != previous) {
-            const departure* const departed = find_departure(previous);
-            name_resumer(op, previous, departed != nullptr && departed->finished);
+            name_suspended(op, previous);
         } else if (frames_.in_slice()) {
             op.by = previous;
             op.cause = op_cause::body;
         }
+    }
+
+    // If other tasks ran in the suspension, one of them may have resumed the task, or the task may
+    // have been ready before they ran: the waker and the time of the wake are unknown.
+    void name_suspended(task_op& op, std::uint32_t by) const {
+        const departure* const departed = find_departure(by);
+        const bool finished = departed != nullptr && departed->finished;
+        const bool others_ran = departed != nullptr && departed->slices_run != frames_.slices_run();
+        if (others_ran && finished) return;
+        name_resumer(op, by, finished);
+        if (others_ran) op.cause = op_cause::after_others;
     }
 
     static void name_resumer(task_op& op, std::uint32_t by, bool finished) {
@@ -311,7 +323,8 @@ private:
 
     void transfer(const task_op& op) {
         end_slice(op.task);
-        last_left_ = {op.task, frames_.depth(), op.kind == record_kind::finish_transfer};
+        last_left_ = {op.task, frames_.depth(), op.kind == record_kind::finish_transfer,
+                      frames_.slices_run()};
         run(op.other, true);
     }
 
