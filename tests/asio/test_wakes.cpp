@@ -191,7 +191,7 @@ enum class second_turn : bool { no, yes };
 void check_answered(const analysis::trace& loaded, second_turn turn) {
     const analysis::await_info& await = await_of(loaded, "awaits_answer");
     REQUIRE(await.wake_ns);
-    const std::uint64_t busy_end = scope_named(loaded, "in front of the answer").end_ns;
+    const std::int64_t busy_end = scope_named(loaded, "in front of the answer").end_ns;
     CHECK((*await.wake_ns >= busy_end) == (turn == second_turn::yes));
     CHECK(await.reason == (turn == second_turn::yes ? wake_reason::result : wake_reason::unknown));
     CHECK(waker_of(loaded, await).id == task_named(loaded, "answers_at_once").id);
