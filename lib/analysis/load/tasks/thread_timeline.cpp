@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 
+#include "departure.hpp"
 #include "thread_frames.hpp"
 
 namespace coroscope::analysis::inline tasks {
@@ -165,15 +166,6 @@ private:
             drop_departed(frames_.depth());
         }
     }
-
-    /// A task that was suspended or ended here, on top of `depth` frames. The thread may still be
-    /// in its await_suspend.
-    struct departure {
-        std::uint32_t task = none;
-        std::size_t depth = 0;
-        bool finished = false;
-        std::size_t slices_run = 0;  ///< result of thread_frames::slices_run() then
-    };
 
     void depart(const task_op& op) {
         return_to(op.other);
