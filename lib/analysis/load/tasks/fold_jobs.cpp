@@ -18,6 +18,7 @@ struct job {
     bool posted = false;
     bool only_resumes = false;  ///< as far as records show
     bool worked = false;        ///< before the first resume
+    bool dropped = false;       ///< known to only resume a task, and cancelled
     std::int64_t posted_ns = unknown_time;
     std::uint32_t poster = none;
     std::uint32_t thread = none;
@@ -29,7 +30,7 @@ struct job {
     std::uint32_t resumed_on = none;  ///< thread
     std::int64_t resumed_ns = 0;
 
-    [[nodiscard]] bool is_folded() const { return first_resumed != none && !worked; }
+    [[nodiscard]] bool is_folded() const { return dropped || (first_resumed != none && !worked); }
 };
 
 std::vector<job> find_posted(const task_records& records, std::size_t tasks) {
@@ -50,6 +51,14 @@ std::vector<job> find_posted(const task_records& records, std::size_t tasks) {
         posted.executor = ready_executor_of(op);
     });
     return jobs;
+}
+
+void find_dropped(std::vector<job>& jobs, const task_records& records) {
+    records.ops.for_each([&jobs](const task_op& op, std::size_t) {
+        if (op.kind == record_kind::finish && op.task != none &&
+            (op.value & coroscope::trace::finish_cancelled) != 0)
+            jobs[op.task].dropped = jobs[op.task].only_resumes;
+    });
 }
 
 // Returns whether the record of a scope, which is written at the scope's end, is between these
@@ -93,6 +102,7 @@ void find_resumes(std::vector<job>& jobs, const task_records& records, std::uint
 std::vector<job> find_jobs(const task_records& records, std::size_t tasks) {
     std::vector<job> jobs = find_posted(records, tasks);
     if (jobs.empty()) return jobs;
+    find_dropped(jobs, records);
     for (std::uint32_t stream = 0; stream < records.streams.size(); ++stream)
         find_resumes(jobs, records, stream);
     return jobs;
@@ -155,8 +165,10 @@ void renumber(task_records& records, const std::vector<job>& jobs, trace& loaded
 void fold_jobs(task_records& records, trace& loaded) {
     records.first_folded = static_cast<std::uint32_t>(loaded.tasks.size());
     const std::vector<job> jobs = find_jobs(records, loaded.tasks.size());
-    const auto resumes = [](const job& each) { return each.first_resumed != none; };
-    if (std::none_of(jobs.begin(), jobs.end(), resumes)) return;
+    const auto matters = [](const job& each) {
+        return each.first_resumed != none || each.is_folded();
+    };
+    if (std::none_of(jobs.begin(), jobs.end(), matters)) return;
     records.ops.update(0, records.ops.size(), [&jobs](task_op& op, std::size_t) {
         if (op.kind != record_kind::spawn && op.kind != record_kind::wake) return false;
         const std::uint32_t other = behind(jobs, op.other);

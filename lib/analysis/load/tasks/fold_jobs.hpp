@@ -14,7 +14,8 @@ namespace coroscope::analysis::inline tasks {
 /// is folded: it becomes a wake of the first task that it resumes, at the time of the post and by
 /// the task that posted it. That task also replaces the job as a parent or waker of others. Folded
 /// jobs move behind all other tasks, from task_records::first_folded on. A job that worked before
-/// becomes the waker of the first task that it resumes, at the time of the resume.
+/// becomes the waker of the first task that it resumes, at the time of the resume. A job that is
+/// known to do nothing but resume a task, and was dropped before it ran, is folded without a wake.
 void fold_jobs(task_records& records, trace& loaded);
 
 }  // namespace coroscope::analysis::inline tasks
