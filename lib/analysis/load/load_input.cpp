@@ -9,6 +9,7 @@
 #include "devices/device_links.hpp"
 #include "devices/device_ranges.hpp"
 #include "devices/stream_items.hpp"
+#include "idle_waits.hpp"
 #include "lock_waits.hpp"
 #include "noticed_wakes.hpp"
 #include "records/attributes.hpp"
@@ -234,6 +235,7 @@ trace load_from(const reader& input, const load_plan& plan, deadline& until) {
     loading::link_requests(records, texts, names, loaded);
     build_thread_states(input, records, names, clock, loaded);
     mark_noticed_wakes(loaded);
+    forget_tasks_before_idle_time(histories.presumed(), loaded);
     link_blocking_calls(records, loaded);
     link_lock_waits(records, names, clock, loaded);
     count_unseen_wakes(loaded);

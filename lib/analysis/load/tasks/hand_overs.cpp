@@ -103,11 +103,13 @@ bool ended_within(const task_info& task, const await_info& await) {
     return !await.resume_ns || (task.end_ns && *task.end_ns <= *await.resume_ns);
 }
 
-void name_awaiter(trace& loaded, std::uint32_t task, const await_info& await) {
+// Returns false if the awaiter was known.
+bool name_awaiter(trace& loaded, std::uint32_t task, const await_info& await) {
     task_info named = std::as_const(loaded).tasks[task];
-    if (named.awaiter != none) return;
+    if (named.awaiter != none) return false;
     named.awaiter = await.task;
     loaded.tasks.set(task, named);
+    return true;
 }
 
 // Returns the await of `awaiter` during whose suspension the task began, if that await waited for
@@ -150,21 +152,19 @@ bool name_ended(trace& loaded, await_info& await) {
     return true;
 }
 
-// A task, and the await during whose suspension it began: indices into the trace.
-using started_task = std::pair<std::uint32_t, std::uint32_t>;
-
 // Sorts by the ends of the tasks. A task without a recorded end comes last.
-void sort_latest_last(std::vector<started_task>& started, const trace& loaded) {
-    const auto end_of = [&loaded](const started_task& each) {
-        return loaded.tasks[each.first].end_ns.value_or(INT64_MAX);
+void sort_latest_last(std::vector<presumed_task>& started, const trace& loaded) {
+    const auto end_of = [&loaded](const presumed_task& each) {
+        return loaded.tasks[each.task].end_ns.value_or(INT64_MAX);
     };
     std::ranges::stable_sort(started, {}, end_of);
 }
 
 }  // namespace
 
-void name_awaited_tasks(const std::vector<std::uint32_t>& started_by, trace& loaded) {
-    std::vector<started_task> started;
+std::vector<presumed_task> name_awaited_tasks(const std::vector<std::uint32_t>& started_by,
+                                              trace& loaded) {
+    std::vector<presumed_task> started, presumed;
     for (std::uint32_t task = 0; task < started_by.size(); ++task) {
         if (started_by[task] == none) continue;
         const std::uint32_t found = starting_await(loaded, task, started_by[task]);
@@ -173,8 +173,8 @@ void name_awaited_tasks(const std::vector<std::uint32_t>& started_by, trace& loa
         // Not for an open await without a site, which would look like an interruption.
         if (await.site != none || await.resume_ns) await.handed_over = true;
         loaded.awaits.set(found, await);
-        name_awaiter(loaded, task, await);
-        started.emplace_back(task, found);
+        started.push_back({task, found});
+        if (name_awaiter(loaded, task, await) && !await.wake_ns) presumed.push_back(started.back());
     }
     const bool any_open =
         std::ranges::any_of(std::as_const(loaded).awaits, [](const await_info& await) {
@@ -184,6 +184,7 @@ void name_awaited_tasks(const std::vector<std::uint32_t>& started_by, trace& loa
         loaded.awaits.update(
             [&loaded](await_info& await, std::size_t) { return name_ended(loaded, await); });
     sort_latest_last(started, loaded);
+    sort_latest_last(presumed, loaded);
     for (; !started.empty(); started.pop_back()) {
         const auto [task, number] = started.back();
         await_info await = std::as_const(loaded).awaits[number];
@@ -194,6 +195,7 @@ void name_awaited_tasks(const std::vector<std::uint32_t>& started_by, trace& loa
     if (any_open)
         loaded.awaits.update(
             [](await_info& await, std::size_t) { return forget_bystander(await); });
+    return presumed;
 }
 
 }  // namespace coroscope::analysis::inline tasks

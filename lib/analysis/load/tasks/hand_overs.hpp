@@ -33,10 +33,19 @@ private:
     std::size_t next_ = 0;
 };
 
+/// A task, and the await during whose suspension it began and ended, which is presumed to have
+/// waited for it.
+struct presumed_task {
+    std::uint32_t task = none;   ///< index into trace::tasks
+    std::uint32_t await = none;  ///< index into trace::awaits
+};
+
 /// Sets the awaited task of awaits and the awaiter of tasks. `started_by` has for each task the
 /// result of life_builder::started_by(). Task A awaits task T if T ended before A went on, and at
 /// least two of these hold: T ran first during the suspension of A's await; the end of T resumed A;
-/// A created T. So a join awaits all of its tasks.
-void name_awaited_tasks(const std::vector<std::uint32_t>& started_by, trace& loaded);
+/// A created T. So a join awaits all of its tasks. Returns the tasks that no wake shows to be
+/// awaited, by their ends.
+std::vector<presumed_task> name_awaited_tasks(const std::vector<std::uint32_t>& started_by,
+                                              trace& loaded);
 
 }  // namespace coroscope::analysis::inline tasks

@@ -160,7 +160,7 @@ public:
     }
 
     // Precondition: the slices and awaits have been filled in.
-    void name_awaited() { name_awaited_tasks(started_by_, loaded_); }
+    void name_awaited() { built_.presumed_ = name_awaited_tasks(started_by_, loaded_); }
 
 private:
     // If a task goes on on another thread before its thread has left it, its slice ends at that

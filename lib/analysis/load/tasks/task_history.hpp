@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "../records/task_records.hpp"
+#include "hand_overs.hpp"
 #include "known_span.hpp"
 #include "life_walk.hpp"
 #include "thread_timeline.hpp"
@@ -43,6 +45,9 @@ public:
         return destroyed_on_[task];
     }
 
+    /// The tasks that no wake shows to be awaited, by their ends.
+    [[nodiscard]] std::span<const presumed_task> presumed() const { return presumed_; }
+
 private:
     friend class history_builder;
     struct sums {
@@ -61,6 +66,7 @@ private:
     packed_list<nested_time> nested_;  // by slice
     packed_list<life_state> kept_;     // by next_slice
     std::vector<std::uint32_t> destroyed_on_;  // by task
+    std::vector<presumed_task> presumed_;
 };
 
 }  // namespace coroscope::analysis::inline tasks
