@@ -273,16 +273,80 @@ TEST_CASE("if an ended task resumes several tasks in turn, only the first one is
           "waited until then") {
     trace_builder built;
     const auto site = built.site("co_await", "a.cpp", 5, trace::site_kind::await);
-    for (const std::uint32_t waiter : {1U, 2U})
-        built.on(1 + waiter).spawn(0, waiter).resume(0, waiter).suspend(10, waiter, site);
-    built.on(1).spawn(0, 3).resume(0, 3).finish(100, 3);
-    built.on(1).resume(101, 1, 3).finish(150, 1, 3).resume(152, 2, 3).finish(200, 2, 3);
+    built.on(2).spawn(0, 1).resume(0, 1).spawn(5, 3, 0, 0, 1).suspend(10, 1, site);
+    built.on(3).spawn(0, 2).resume(0, 2).spawn(5, 4, 0, 0, 2).suspend(10, 2, site);
+    std::uint32_t first = 0;
+    SUBCASE("the task that created it") { first = 1; }
+    SUBCASE("another task") { first = 2; }
+    const std::uint32_t second = 3 - first, ended = 2 + first;
+    built.on(1).resume(20, ended).finish(100, ended);
+    built.on(1).resume(101, first, ended).finish(150, first, ended);
+    built.on(1).resume(152, second, ended).finish(200, second, ended);
     const auto loaded = load(built);
-    check_time(task(loaded, 1).time, 59, 91, 0, 0);
-    check_time(task(loaded, 2).time, 58, 0, 0, 142);
-    CHECK(id_of(loaded, await(loaded, task(loaded, 1), 0).waker) == 3);
-    CHECK(await(loaded, task(loaded, 2), 0).waker == analysis::none);
-    CHECK_FALSE(await(loaded, task(loaded, 2), 0).wake_ns);
+    check_time(task(loaded, first).time, 59, 91, 0, 0);
+    check_time(task(loaded, second).time, 58, 0, 0, 142);
+    CHECK(id_of(loaded, await(loaded, task(loaded, first), 0).waker) == ended);
+    CHECK(await(loaded, task(loaded, second), 0).waker == analysis::none);
+    CHECK_FALSE(await(loaded, task(loaded, second), 0).wake_ns);
+    check_sound(loaded);
+}
+
+TEST_CASE("a task that is resumed in the suspension of a task that it did not create or start may "
+          "have been ready before") {
+    trace_builder built;
+    const auto site = built.site("co_await", "a.cpp", 5, trace::site_kind::await);
+    built.on(2).spawn(0, 1).resume(0, 1).suspend(10, 1, site);
+    built.on(1).spawn(0, 2).resume(0, 2);
+    SUBCASE("of an await") { built.on(1).suspend(100, 2, site); }
+    SUBCASE("the last one") { built.on(1).finish(100, 2); }
+    built.on(1).resume(101, 1, 2).finish(200, 1, 2);
+    const auto loaded = load(built);
+    const analysis::await_info& resumed = await(loaded, task(loaded, 1), 0);
+    check_time(task(loaded, 1).time, 109, 0, 0, 91);
+    CHECK(id_of(loaded, resumed.waker) == 2);
+    CHECK_FALSE(resumed.wake_ns);
+    CHECK(resumed.awaited == analysis::none);
+    CHECK(id_of(loaded, task(loaded, 2).awaiter) == 0);
+    check_sound(loaded);
+}
+
+TEST_CASE("a scheduler that takes ready tasks in the suspensions of others wakes none of them") {
+    trace_builder built;
+    const auto site = built.site("sleep", "a.cpp", 5, trace::site_kind::await);
+    built.on(1).spawn(0, 1).resume(0, 1).spawn(1, 2).suspend(10, 1, site).resume(11, 2, 1);
+    built.on(1).suspend(50, 2, site).resume(51, 1, 2).finish(90, 1, 2);
+    built.on(1).resume(91, 2, 1).finish(100, 2, 1);
+    const auto loaded = load(built);
+    for (const std::uint32_t sleeper : {1U, 2U}) {
+        check_time(task(loaded, sleeper).time, sleeper == 1 ? 49 : 48, 0, 0, 41);
+        CHECK_FALSE(await(loaded, task(loaded, sleeper), 0).wake_ns);
+        CHECK(id_of(loaded, task(loaded, sleeper).awaiter) == 0);
+    }
+    check_sound(loaded);
+}
+
+TEST_CASE("a generator that a task created wakes it when it yields") {
+    trace_builder built;
+    const auto site = built.site("co_await", "a.cpp", 5, trace::site_kind::await);
+    built.on(1).spawn(0, 1).resume(0, 1).spawn(5, 2, 0, 0, 1).suspend(10, 1, site);
+    built.on(1).resume(11, 2, 1).suspend(50, 2, site).resume(51, 1, 2).finish(90, 1, 2);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 49, 41, 0, 0);
+    CHECK(id_of(loaded, await(loaded, task(loaded, 1), 0).waker) == 2);
+    CHECK(await(loaded, task(loaded, 1), 0).wake_ns == 51);
+    check_sound(loaded);
+}
+
+TEST_CASE("the end of a task that another task created wakes the await that started it") {
+    trace_builder built;
+    const auto site = built.site("co_await", "a.cpp", 5, trace::site_kind::await);
+    built.on(1).spawn(0, 2).spawn(5, 1).resume(6, 1).suspend(10, 1, site);
+    built.on(1).resume(11, 2, 1).finish(50, 2, 1).resume(51, 1, 2).finish(90, 1, 2);
+    const auto loaded = load(built);
+    check_time(task(loaded, 1).time, 43, 41, 0, 0);
+    CHECK(id_of(loaded, await(loaded, task(loaded, 1), 0).waker) == 2);
+    CHECK(id_of(loaded, await(loaded, task(loaded, 1), 0).awaited) == 2);
+    CHECK(id_of(loaded, task(loaded, 2).awaiter) == 1);
     check_sound(loaded);
 }
 

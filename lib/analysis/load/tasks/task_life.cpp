@@ -230,15 +230,22 @@ void life_builder::resume_by_cause(const move& next) {
     const bool in_suspension =
         op.cause == op_cause::await_suspension || op.cause == op_cause::after_others;
     if (!ran_ && in_suspension) started_by_ = op.by;
-    const wake handed_over{time_ns, op.by, op.thread, op_cause::unknown};
-    if (op.cause == op_cause::final_suspension || op.cause == op_cause::await_suspension)
-        return resume(time_ns, op.thread, &handed_over, outcome);
-    if (op.cause == op_cause::body) woken_by_ = {time_ns, op.by, op.thread, op_cause::unknown};
+    const wake by_other{time_ns, op.by, op.thread, op_cause::unknown};
+    const bool handed_over =
+        op.cause == op_cause::final_suspension || op.cause == op_cause::await_suspension;
+    if (handed_over && is_wake(op)) return resume(time_ns, op.thread, &by_other, outcome);
+    if (handed_over || op.cause == op_cause::body) woken_by_ = by_other;
     const bool ready = (op.value & coroscope::trace::resume_ready) != 0;
     if (!ready || !awaits_ || loaded_.awaits.back().clipped)
         return resume(time_ns, op.thread, nullptr, outcome);
     const wake by_itself{loaded_.awaits.back().suspend_ns, task_, suspended_on_, op_cause::unknown};
     resume(time_ns, op.thread, &by_itself, outcome);
+}
+
+// Returns whether the resume by a task in its suspension is the wake, and not only an upper bound.
+bool life_builder::is_wake(const task_op& resume) const {
+    if (!awaits_ || (resume.value & coroscope::trace::resume_handed_over) != 0) return true;
+    return relations_.is_wake(resume, loaded_.awaits.back().suspend_ns);
 }
 
 // Sets the outcome of the last await. Does nothing unless the task runs on the fact's thread.

@@ -13,6 +13,7 @@
 
 #include "../records/task_records.hpp"
 #include "known_span.hpp"
+#include "task_relations.hpp"
 #include <coroscope/analysis/model.hpp>
 
 namespace coroscope::analysis::inline tasks {
@@ -30,6 +31,7 @@ public:
           loaded_(loaded),
           trace_lost_records_(trace_lost_records),
           known_(known),
+          relations_(records.ops, loaded.tasks.size()),
           service_end_ns_(records.service_end_ns) {}
 
     /// Derives the transitions and awaits of `info`, the task with the index `task`, from the
@@ -108,6 +110,7 @@ private:
     void resume_by_cause(const move& next);
     void resume(std::int64_t time_ns, std::uint32_t thread, const wake* seen,
                 await_outcome outcome);
+    [[nodiscard]] bool is_wake(const task_op& resume) const;
     void replace_outcome(const task_op& op);
     void suspend(const move& next, std::uint32_t awaited);
     bool late_suspend(const move& next, std::uint32_t awaited);
@@ -134,6 +137,7 @@ private:
     trace& loaded_;
     bool trace_lost_records_;
     known_span known_;
+    task_relations relations_;
     std::int64_t service_end_ns_;
     std::size_t first_await_ = 0;
     std::uint32_t task_ = none;
