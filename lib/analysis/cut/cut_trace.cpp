@@ -235,7 +235,8 @@ private:
                          format::plain_task(record.tag));
         if (record.kind() == record_kind::finish_transfer && record.word(3) != 0)
             resume_after(record,
-                         format::make_tag(record_kind::resume, 0, format::resume_handed_over),
+                         format::make_tag(record_kind::resume, 0,
+                                          format::resume_handed_over | format::resume_called),
                          record.word(3));
     }
 

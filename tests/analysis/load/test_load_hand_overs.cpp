@@ -297,9 +297,19 @@ TEST_CASE("a task that is resumed in the suspension of a task that it did not cr
     const auto site = built.site("co_await", "a.cpp", 5, trace::site_kind::await);
     built.on(2).spawn(0, 1).resume(0, 1).suspend(10, 1, site);
     built.on(1).spawn(0, 2).resume(0, 2);
-    SUBCASE("of an await") { built.on(1).suspend(100, 2, site); }
-    SUBCASE("the last one") { built.on(1).finish(100, 2); }
-    built.on(1).resume(101, 1, 2).finish(200, 1, 2);
+    SUBCASE("of an await, in place") {
+        built.on(1).suspend(100, 2, site).resume(101, 1, 2).finish(200, 1, 2);
+    }
+    SUBCASE("of an await, by a transfer") {
+        built.on(1).suspend(100, 2, site).resume(101, 1, 0, trace::resume_handed_over);
+        built.on(1).finish(200, 1);
+    }
+    SUBCASE("the last one, in place") {
+        built.on(1).finish(100, 2).resume(101, 1, 2).finish(200, 1, 2);
+    }
+    SUBCASE("the last one, by a transfer") {
+        built.on(1).finish(100, 2).resume(101, 1, 0, trace::resume_handed_over).finish(200, 1);
+    }
     const auto loaded = load(built);
     const analysis::await_info& resumed = await(loaded, task(loaded, 1), 0);
     check_time(task(loaded, 1).time, 109, 0, 0, 91);

@@ -108,7 +108,7 @@ TEST_CASE("a hand-over wakes and resumes at one moment") {
     built.on(1)
         .spawn(100, 7, 0, trace::spawn_started)
         .suspend(200, 7)
-        .resume(500, 7, 0, trace::resume_handed_over)
+        .resume(500, 7, 0, trace::resume_handed_over | trace::resume_called)
         .finish(600, 7);
     const auto loaded = load(built);
     check_time(task(loaded, 7).time, 200, 300, 0, 0);

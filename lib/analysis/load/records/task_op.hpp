@@ -22,6 +22,7 @@ enum class op_cause : std::uint8_t {
     final_suspension,  ///< resumed by a task in its final suspension
     await_suspension,  ///< resumed by a task in the suspension of an await
     after_others,      ///< the same, after other tasks had run in that suspension
+    call,              ///< resumed by the work that set the awaited result, by a call
     body,              ///< resumed by a task that ran
     tasks_ran,         ///< cancelled after other tasks ran; `by`: the last one, if it has ended
     timer,             ///< woken by a timer; the time of the wake is the timer's expiry
@@ -50,6 +51,12 @@ struct task_op {
     std::uint32_t by = none;             ///< the task that the cause names
 };
 static_assert(sizeof(task_op) == 40);
+
+/// Returns whether a task resumed this one while it waited itself.
+[[nodiscard]] constexpr bool is_in_suspension(const task_op& resume) {
+    return resume.cause == op_cause::await_suspension || resume.cause == op_cause::after_others ||
+           resume.cause == op_cause::call;
+}
 
 /// The executor that got the task of a spawn record: index into trace::executors.
 [[nodiscard]] constexpr std::uint32_t ready_executor_of(const task_op& spawn) {

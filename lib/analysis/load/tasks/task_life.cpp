@@ -24,6 +24,11 @@ coroscope::trace::await_outcome outcome_of_child(const task_op& op) {
                   : coroscope::trace::await_outcome::value;
 }
 
+bool is_by_task(const task_op& resume) {
+    return resume.cause == op_cause::final_suspension ||
+           resume.cause == op_cause::await_suspension || resume.cause == op_cause::body;
+}
+
 }  // namespace
 
 void life_builder::begin(std::uint32_t task, task_info& info) {
@@ -227,14 +232,10 @@ void life_builder::resume_by_cause(const move& next) {
         const wake by_timer{std::min(*expiry_ns, time_ns), none, none, op_cause::timer, executor};
         return resume(time_ns, op.thread, &by_timer, outcome);
     }
-    const bool in_suspension =
-        op.cause == op_cause::await_suspension || op.cause == op_cause::after_others;
-    if (!ran_ && in_suspension) started_by_ = op.by;
+    if (!ran_ && is_in_suspension(op)) started_by_ = op.by;
     const wake by_other{time_ns, op.by, op.thread, op_cause::unknown};
-    const bool handed_over =
-        op.cause == op_cause::final_suspension || op.cause == op_cause::await_suspension;
-    if (handed_over && is_wake(op)) return resume(time_ns, op.thread, &by_other, outcome);
-    if (handed_over || op.cause == op_cause::body) woken_by_ = by_other;
+    if (is_wake(op)) return resume(time_ns, op.thread, &by_other, outcome);
+    if (is_by_task(op)) woken_by_ = by_other;
     const bool ready = (op.value & coroscope::trace::resume_ready) != 0;
     if (!ready || !awaits_ || loaded_.awaits.back().clipped)
         return resume(time_ns, op.thread, nullptr, outcome);
@@ -242,10 +243,15 @@ void life_builder::resume_by_cause(const move& next) {
     resume(time_ns, op.thread, &by_itself, outcome);
 }
 
-// Returns whether the resume by a task in its suspension is the wake, and not only an upper bound.
+// Returns whether another task's resume of this task is the wake, and not only an upper bound.
 bool life_builder::is_wake(const task_op& resume) const {
-    if (!awaits_ || (resume.value & coroscope::trace::resume_handed_over) != 0) return true;
-    return relations_.is_wake(resume, loaded_.awaits.back().suspend_ns);
+    switch (resume.cause) {
+        case op_cause::call: return true;
+        case op_cause::final_suspension:
+        case op_cause::await_suspension:
+            return !awaits_ || relations_.is_wake(resume, loaded_.awaits.back().suspend_ns);
+        default: return false;
+    }
 }
 
 // Sets the outcome of the last await. Does nothing unless the task runs on the fact's thread.

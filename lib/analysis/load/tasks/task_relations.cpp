@@ -28,9 +28,7 @@ void task_relations::take(const task_op& op) {
     } else if (op.kind == record_kind::resume) {
         first_run& first = first_runs_[op.task];
         if (first.time_ns != unknown_time && first.time_ns <= op.time_ns) return;
-        const bool in_suspension =
-            op.cause == op_cause::await_suspension || op.cause == op_cause::after_others;
-        first = {op.time_ns, in_suspension ? op.by : none};
+        first = {op.time_ns, is_in_suspension(op) ? op.by : none};
     }
 }
 

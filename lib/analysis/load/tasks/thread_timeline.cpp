@@ -241,10 +241,12 @@ private:
             const bool on_top =
                 frames_.in_slice() && previous != none && frames_.current() == previous;
             const bool called = has(op, coroscope::trace::resume_called);
-            if (called || (on_top && last_left_.task == none))
-                name_resumer(op, on_top ? previous : none, false);
-            else
+            if (called || (on_top && last_left_.task == none)) {
+                op.by = on_top ? previous : none;
+                op.cause = op_cause::call;
+            } else {
                 name_resumer(op, last_left_.task, last_left_.finished);
+            }
         } else if (previous == none || previous == op.task || previous >= first_folded_ ||
                    frames_.meant_by(previous) != previous) {
             return;
