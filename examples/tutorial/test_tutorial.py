@@ -19,8 +19,10 @@ COROSCOPE, SHOP, FIXED = (pathlib.Path(each).resolve() for each in sys.argv[1:4]
 SOURCE = pathlib.Path(__file__).resolve().parent / "shop.cpp"
 PAGE = SOURCE.parents[2] / "docs" / "start" / "tutorial.md"
 BLOCK = re.compile(r"^```(sh|text|diff)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# A figure, a sign beside one, or a verdict of a comparison, which a busy machine may change.
-FIGURE = re.compile(r"[<>+-]?[\d.]+([num]?s|%|[KMG]i?B)?|[-–%]|[num]s|to|faster|slower|same|unclear")
+# A figure, a sign beside one, or a verdict of a comparison, which a busy machine may change. Or a state of a thread, for
+# which the kernel may be asked or not.
+FIGURE = re.compile(r"[<>+-]?[\d.]+([num]?s|%|[KMG]i?B)?|[-–%]|[num]s|to|faster|slower|same|unclear"
+                    r"|on-CPU|CPU|running|blocked|preempted")
 DEV = r"""#!/bin/sh
 # Stands for the build: takes the targets of the tutorial, and chooses the program by its source.
 [ "$1" = build ] || exit 1

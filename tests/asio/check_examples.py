@@ -32,6 +32,16 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def is_free(port):
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+        return True
+
+
 def connect(port):
     until = time.monotonic() + PATIENCE
     while True:
@@ -197,6 +207,9 @@ class Example:
         self.port = port
         self.prints_times = prints_times
 
+    def chooses_port(self):
+        return self.talk is nothing or any("{port}" in each for each in self.arguments)
+
 
 TCP = ["socket.async_accept", "socket.async_receive", "socket.async_send"]
 EXAMPLES = {
@@ -280,6 +293,10 @@ def main():
     failed = 0
     for each in programs:
         name, program = each.split("=", 1)
+        example = EXAMPLES[name]
+        if not example.chooses_port() and not is_free(example.port):
+            print(f"{name}: SKIP: another program uses port {example.port}", flush=True)
+            continue
         with tempfile.TemporaryDirectory() as folder:
             try:
                 problem, found = problem_of(name, program, check_trace, folder)

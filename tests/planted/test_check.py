@@ -16,13 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 
 import tool  # noqa: E402
-from tool import ToolTest, coroscope, environment  # noqa: E402
+from busy import BusyTest  # noqa: E402
+from tool import coroscope, environment  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv[2])
 del sys.argv[2]
 
-RUNS = 6  # at most, until the machine is idle enough
-BUSY = 2  # processes for each processor; a busier machine does not become idle enough
 LIMIT = "256KiB"  # of a trace that loses records
 # The own names of Asio's waits, which name a cause if the scope around it was lost.
 WAITS = ("deadline_timer.async_wait", "co_spawn")
@@ -47,7 +46,7 @@ def is_named(cause, name, place):
     return cause["label"] == place or (cause["label"] in WAITS and str(cause["file"]).endswith(f"/{name}.cpp"))
 
 
-class Planted(ToolTest):
+class Planted(BusyTest):
     def findings(self, trace):
         done = coroscope("check", trace, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -57,25 +56,25 @@ class Planted(ToolTest):
         trace = self.folder / f"{name}.cst"
         done = coroscope("run", "-o", trace, "--no-summary", *options, "--", PROGRAM, name, env=environment())
         self.assertEqual(done.returncode, 0, done.stderr)
-        return self.findings(trace)
+        return trace
 
-    def try_on_busy_machine(self, is_answered, problem="no answer"):
-        if any(is_answered() for _ in range(RUNS)):
-            return
-        if os.getloadavg()[0] > BUSY * os.cpu_count():
-            self.skipTest("SKIP: the machine is too busy: requests are slow without a fault")
-        self.fail(f"{problem} in {RUNS} runs")
+    def try_program(self, name, is_right):
+        def run():
+            trace = self.record(name)
+            return trace, is_right(self.findings(trace))
+
+        self.try_on_busy_machine(run)
 
     def test_the_planted_place_is_a_cause(self):
         for name, place in faulty_programs():
             with self.subTest(program=name):
-                self.try_on_busy_machine(lambda: place in causes(self.record(name)))
+                self.try_program(name, lambda findings: place in causes(findings))
 
     def test_healthy_programs_have_no_findings(self):
         for name, place in programs():
             if place in ("", "-"):
                 with self.subTest(program=name):
-                    self.try_on_busy_machine(lambda: self.record(name) == [])
+                    self.try_program(name, lambda findings: findings == [])
 
 
 class Incomplete(Planted):
@@ -92,8 +91,12 @@ class Incomplete(Planted):
             with self.subTest(program=name):
                 wrong = self.wrong_findings(trace, name, place)
                 if wrong:
-                    self.try_on_busy_machine(lambda: not self.wrong_findings(record(name), name, place),
+                    self.try_on_busy_machine(lambda: self.run_again(record, name, place),
                                              f"a wrong cause, as in {wrong[0]},")
+
+    def run_again(self, record, name, place):
+        trace = record(name)
+        return trace, not self.wrong_findings(trace, name, place)
 
     def wrong_findings(self, trace, name, place):
         return [each for each in self.findings(trace)

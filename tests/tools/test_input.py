@@ -84,7 +84,7 @@ class Input(DataTest):
             self.skipTest("ThreadSanitizer takes memory for each page that is read")
         small, large = 1 << 24, 1 << 28
         # AddressSanitizer has a byte for each eight bytes of memory.
-        share = 4 if is_built_with(b"__asan_init") else 32
+        share = 4 if is_built_with(b"__asan_init") else 8
         for write in (self.write_blanks, self.write_empty_chunks):
             with self.subTest(write=write.__name__):
                 growth = self.peak_bytes(write(large)) - self.peak_bytes(write(small))

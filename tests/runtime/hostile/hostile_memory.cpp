@@ -38,12 +38,13 @@ void exhaust_memory() {
 
 }  // namespace
 
-// no memory at the start FILE: there is too little memory for a default session, in memory and in a
+// no memory at the start FILE: there is too little memory for a session of 1 GiB, in memory and in a
 // file, and for the table of live tasks
 int start_without_memory(arguments given) {
     leave_room_for(64U << 20);
-    print(profile{{.all_threads = true}}.status());
-    print(profile{{.output = given[0], .all_threads = true}}.status());
+    constexpr std::uint64_t too_much = 1U << 30;
+    print(profile{{.all_threads = true, .limit_bytes = too_much}}.status());
+    print(profile{{.output = given[0], .all_threads = true, .limit_bytes = too_much}}.status());
     print(profile{{.limit_bytes = 1U << 20}}.status());
     leave_room_for(4U << 20);
     print(profile{{.limit_bytes = 32U << 20}}.status());

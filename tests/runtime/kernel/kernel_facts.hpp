@@ -145,21 +145,35 @@ struct recorded_waits {
 
     [[nodiscard]] bool are_seen() const {
         return std::all_of(waiters.begin(), waiters.end(), [this](std::uint32_t thread) {
-            return facts.blocked.count(thread) == 1;
+            return facts.blocked.count(thread) == 1 && facts.times.count(thread) == 1;
         });
     }
 };
 
-/// Calls `record(time)`, in which threads wait so long, with longer and longer waits, until each
-/// waiter was looked at: on a busy machine the watcher may not get a processor in time.
+/// Calls `record(time)`, which returns kernel_facts, with longer and longer times, until the facts
+/// are whole or the kernel refuses them: on a busy machine the watcher may not get a processor in
+/// time.
+template <class Record, class IsWhole>
+kernel_facts record_until(Record record, IsWhole is_whole) {
+    constexpr std::chrono::milliseconds longest{12800};
+    for (std::chrono::milliseconds time{50};; time *= 2) {
+        kernel_facts made = record(time);
+        const bool is_refused = made.source() == trace::thread_state_source::refused;
+        if (is_refused || time >= longest || is_whole(made)) return made;
+    }
+}
+
+/// The same for threads that wait so long: until the facts about each of them are there.
 template <class Record>
 recorded_waits record_until_seen(Record record) {
-    constexpr std::chrono::milliseconds longest{6400};
-    for (std::chrono::milliseconds time{200};; time *= 2) {
-        recorded_waits made = record(time);
-        const bool is_refused = made.facts.source() == trace::thread_state_source::refused;
-        if (is_refused || time >= longest || made.are_seen()) return made;
-    }
+    recorded_waits made;
+    record_until(
+        [&](std::chrono::milliseconds time) {
+            made = record(4 * time);
+            return made.facts;
+        },
+        [&](const kernel_facts&) { return made.are_seen(); });
+    return made;
 }
 
 /// Records a thread that waits for a mutex, which this thread holds for a time.

@@ -89,7 +89,7 @@ TEST_SUITE("refused thread states") {
         };
         CHECK(source_of(nullptr, true) == static_cast<int>(trace::thread_state_source::refused));
         CHECK(source_of("1", true) == static_cast<int>(trace::thread_state_source::samples));
-        CHECK(source_of("switches", true) == source_of(nullptr, false));
+        CHECK(source_of("switches", true) == source_of("switches", false));
     }
 
     TEST_CASE(
@@ -164,8 +164,15 @@ TEST_SUITE("refused thread states") {
                   const rlimit none{0, 0};
                   if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0) return int{skipped};
                   if (::geteuid() == 0 && ::setuid(65534) != 0) return int{skipped};
-                  std::uint32_t holder = 0, waiter = 0;
-                  const kernel_facts facts = record(holder, waiter);
+                  std::mutex lock;
+                  std::uint32_t waiter = 0;
+                  const kernel_facts facts = record_until(
+                      [&](std::chrono::milliseconds time) {
+                          const recorded_waits made = record_wait(lock, time);
+                          waiter = made.waiters.front();
+                          return made.facts;
+                      },
+                      [&](const kernel_facts& made) { return made.times.count(waiter) == 1; });
                   const bool has_source = facts.source() == trace::thread_state_source::switches ||
                                           facts.source() == trace::thread_state_source::samples;
                   if (!has_source) return int{wrong_source};

@@ -79,7 +79,7 @@ TEST_SUITE("short threads") {
     TEST_CASE("a thread with one scope costs no more than 512 bytes of the trace, its description "
               "included") {
         constexpr std::size_t threads = 2'000;
-        profile session{{.all_threads = true}};
+        profile session{{.all_threads = true, .thread_states = false}};
         in_turn(threads, [](std::size_t) { one_scope(); });
         const trace::buffer bytes = session.stop();
         // Two more chunks are allowed: one with names and a begun one.
@@ -95,7 +95,8 @@ TEST_SUITE("short threads") {
         const auto threads = sized<std::size_t>(4'000, 50'000);
         profile session{{.all_threads = true,
                          .policy = overflow::overwrite_oldest,
-                         .limit_bytes = threads * most_bytes_per_thread}};
+                         .limit_bytes = threads * most_bytes_per_thread,
+                         .thread_states = false}};
         in_turn(threads, [](std::size_t) { one_scope(); });
         const analysis::trace trace = load(session.stop());
         CHECK(trace.health.overwritten == 0);

@@ -34,7 +34,7 @@ void task_relations::take(const task_op& op) {
 
 bool task_relations::is_wake(const task_op& resume, std::int64_t suspend_ns) const {
     if (resume.by >= parents_.size()) return false;
-    if (is_descendant(resume.by, resume.task)) return true;
+    if (resume.by == resume.task || is_descendant(resume.by, resume.task)) return true;
     const first_run& first = first_runs_[resume.by];
     return resume.cause == op_cause::final_suspension && first.by == resume.task &&
            first.time_ns >= suspend_ns;

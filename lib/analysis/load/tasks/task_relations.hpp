@@ -17,8 +17,8 @@ public:
     task_relations(const growing_list<task_op>& ops, std::size_t tasks);
 
     /// Returns whether the op, which resumes a task after an await that began at `suspend_ns`, is
-    /// that task's wake: the resuming task is a descendant of it; or the resuming task has ended,
-    /// and it ran for the first time because that await had handed it the thread.
+    /// that task's wake: the task resumes itself; or a descendant resumes it; or the resuming task
+    /// has ended, and it ran for the first time because that await had handed it the thread.
     [[nodiscard]] bool is_wake(const task_op& resume, std::int64_t suspend_ns) const;
 
 private:
