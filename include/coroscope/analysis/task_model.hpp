@@ -60,9 +60,9 @@ struct await_info {
     std::uint32_t site = none;     ///< index into trace::sites
     std::uint32_t scope = none;    ///< the task's innermost open scope: index into trace::events
     std::uint32_t awaited = none;  ///< the awaited task; none: no task, or unknown
-    /// The task that woke `task`. If wake_ns is unknown, it is the task that resumed `task` while
-    /// running itself, for example the loop of a scheduler. The wake was then at resume_ns or
-    /// earlier.
+    /// The task that woke `task`. If wake_ns is unknown, it is the task that resumed `task`, for
+    /// example the loop of a scheduler: `task` may have been ready before. The wake was then at
+    /// resume_ns or earlier.
     std::uint32_t waker = none;
     std::uint32_t waker_thread = none;  ///< none also if the thread recorded nothing itself
     std::int64_t suspend_ns = 0;

@@ -129,7 +129,7 @@ private:
 
     void step_before_resume(std::uint32_t index) {
         const await_info& await = loaded_.awaits[index];
-        if (is_next_by_chance(await))
+        if (false && is_next_by_chance(await))
             return step_before_unseen_wake(await, index, path_kind::waiting);
         if (await.wake_ns) {
             const std::int64_t wake_ns = std::max(*await.wake_ns, await.suspend_ns);
