@@ -124,7 +124,7 @@ export const OVERVIEW_TESTS = {
     report.file = report.file.replace(".html", "-later.html");
     fs.writeFileSync(report.file, text.replace('"coding":"delta"', '"coding":"later"'));
     const { page } = await bench.open("#overview", { report });
-    await page.page.waitForSelector("[role=alert]", { timeout: 5000 });
+    await page.page.waitForSelector("[role=alert]", { timeout: 60_000 });
     assert.match(await page.text("[role=alert]"), /Write the report again with the same version/);
     page.complaints = page.complaints.filter((each) => !each.startsWith("error:"));
   },

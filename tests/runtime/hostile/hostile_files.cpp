@@ -29,9 +29,9 @@ namespace coroscope::test {
 
 namespace {
 
-// Waits up to ten seconds for an error in the session's status.
+// Waits up to a minute for an error in the session's status.
 void await_error(const profile& session) {
-    for (int ms = 0; ms < 10'000 && session.status().error_number == 0; ++ms)
+    for (int ms = 0; ms < 60'000 && session.status().error_number == 0; ++ms)
         std::this_thread::sleep_for(1ms);
 }
 

@@ -55,7 +55,7 @@ pid_t fork_into(const std::function<int()>& body) {
 // The child's exit code; a child that hangs is killed and is a failure.
 int wait_for(pid_t child) {
     int status = -1;
-    for (int tries = 0; tries < 20'000; ++tries) {
+    for (int tries = 0; tries < 60'000; ++tries) {
         if (::waitpid(child, &status, WNOHANG) == child)
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         std::this_thread::sleep_for(1ms);
