@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 SERVICE = None  # the executable, set by main
@@ -117,6 +116,7 @@ class RunningService(unittest.TestCase):
 
     def test_a_signal_lets_requests_in_progress_finish(self):
         statuses = []
+        answered = threading.Event()
 
         def ask_until_closed(index):
             connection = self.service.connect()
@@ -125,17 +125,17 @@ class RunningService(unittest.TestCase):
                     connection.request("GET", f"/search/serial-1{index:04}")
                     reply = connection.getresponse()
                     statuses.append((reply.status, reply.read()))
+                    answered.set()
             except (OSError, http.client.HTTPException):
                 connection.close()
 
         clients = [threading.Thread(target=ask_until_closed, args=(index,)) for index in range(8)]
         for client in clients:
             client.start()
-        time.sleep(0.3)
+        self.assertTrue(answered.wait(timeout=60))
         self.assertEqual(self.service.stop(), (0, ""))
         for client in clients:
             client.join(timeout=60)
-        self.assertTrue(statuses)
         self.assertEqual({status for status, _ in statuses}, {200})
         self.assertTrue(all(body.startswith(b"item-1") for _, body in statuses))
 

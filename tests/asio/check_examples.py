@@ -81,26 +81,41 @@ def echo(port, _):
     return with_clients(client)
 
 
-def lines(port, _):
-    """Every client of a chat gets every line, in one order."""
-    clients = [connect(port).makefile("rwb", buffering=0) for _ in range(3)]
-    time.sleep(0.5)  # all of them joined
+def send(client, message):
+    client.write(message)
+    client.flush()
+
+
+def join(port, clients, hello, receive):
+    """Another client has joined when all of them get its first message, perhaps behind older ones."""
+    clients.append(connect(port).makefile("rwb"))
+    send(clients[-1], hello)
+    for each in clients:
+        while receive(each) not in (hello, b""):
+            pass
+
+
+def chat(port, encode, receive):
+    """Every client of a chat gets every message, in one order."""
+    clients = []
+    for number in range(3):
+        join(port, clients, encode(f"client {number}"), receive)
     got = []
     for turn in range(ROUNDS):
-        clients[turn % 3].write(f"line {turn}\n".encode())
-        got.append([each.readline() for each in clients])
+        send(clients[turn % 3], encode(f"message {turn}"))
+        got.append([receive(each) for each in clients])
     return got
+
+
+def lines(port, _):
+    return chat(port, lambda text: f"{text}\n".encode(), lambda client: client.readline())
 
 
 def messages(port, _):
-    clients = [connect(port) for _ in range(3)]
-    time.sleep(0.5)
-    got = []
-    for turn in range(ROUNDS):
-        body = f"message {turn}".encode()
-        clients[turn % 3].sendall(b"%4d" % len(body) + body)
-        got.append([read_exactly(each, 4 + len(body)) for each in clients])
-    return got
+    def receive(client):
+        head = client.read(4)
+        return head + client.read(int(head or 0))
+    return chat(port, lambda text: f"{len(text):4}{text}".encode(), receive)
 
 
 def get_files(port, folder):
@@ -240,6 +255,24 @@ EXAMPLES = {
 }
 
 
+def holds_connections(port):
+    """Whether a program on this machine holds a connection to its port, perhaps one that the client closed."""
+    established, closed_by_client = "01", "08"
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in pathlib.Path(table).read_text().splitlines()[1:] if os.path.exists(table) else ():
+            _, local, _, state, *_ = line.split()
+            if int(local.rsplit(":", 1)[1], 16) == port and state in (established, closed_by_client):
+                return True
+    return False
+
+
+def await_closed(port):
+    """The program sees the last connections close, and closes them, too."""
+    until = time.monotonic() + PATIENCE
+    while holds_connections(port) and time.monotonic() < until:
+        time.sleep(0.02)
+
+
 def run(example, program, folder, environment):
     """Returns the answers to its clients, its output, and its exit code if it ends by itself."""
     target = socket.create_server(("127.0.0.1", 0))
@@ -252,7 +285,7 @@ def run(example, program, folder, environment):
     try:
         got = example.talk(port, target if example.talk is through_proxy else folder)
         if not example.ends:
-            time.sleep(0.3)  # the program sees the last connections close
+            await_closed(port)
             process.send_signal(signal.SIGTERM)
         printed, errors = process.communicate(timeout=PATIENCE)
     finally:

@@ -171,10 +171,13 @@ TEST_CASE("the coroutine that makes room in a channel wakes the one that waits f
     });
     const analysis::task_info& waiting = task_named(loaded, "wants");
     const analysis::await_info& sent = loaded.awaits[waiting.awaits.front()];
-    REQUIRE(sent.resume_ns);
-    CHECK(*sent.resume_ns - sent.suspend_ns > 1'000'000);
+    const analysis::task_info& holder = task_named(loaded, "holds");
+    REQUIRE(holder.awaits.size() == 3);
+    const analysis::await_info& nap_in_between = loaded.awaits[holder.awaits[1]];
+    CHECK(sent.suspend_ns < nap_in_between.resume_ns);
+    CHECK(sent.resume_ns > nap_in_between.resume_ns);
     REQUIRE(sent.waker != analysis::none);
-    CHECK(loaded.tasks[sent.waker].id == task_named(loaded, "holds").id);
+    CHECK(loaded.tasks[sent.waker].id == holder.id);
     check_all_add_up(loaded);
 }
 

@@ -43,7 +43,8 @@ class Engine extends EngineBase {
 }
 globalThis.traceBridge.initialize(channel.port1);
 const engine = new Engine();
-await new Promise((done) => setTimeout(done, 1000)); // the module starts
+// The module has started when it has a place for requests.
+for (let look = 0; look < 6000 && globalThis.traceBridge.reqBufferAddr === 0; ++look) await new Promise((done) => setTimeout(done, 10));
 await engine.parse(new Uint8Array(fs.readFileSync(file)));
 await engine.notifyEof();
 const result = await engine.query(query);

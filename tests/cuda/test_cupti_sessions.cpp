@@ -89,7 +89,7 @@ bool behave_as_child() {
 // The child's exit code. A child that hangs is killed and is a failure.
 int wait_for(pid_t child) {
     int status = -1;
-    for (int tries = 0; tries < 20'000; ++tries) {
+    for (int tries = 0; tries < 60'000; ++tries) {
         if (::waitpid(child, &status, WNOHANG) == child)
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -123,7 +123,7 @@ TEST_SUITE("sessions with devices") {
                 for (std::uint64_t each = 0; each < launches_of_each; ++each, ++launches)
                     fake::call_launch({});
                 fake::fill_buffer();
-                for (int tries = 0; fake::kept_buffers() != 0 && tries < 20'000; ++tries)
+                for (int tries = 0; fake::kept_buffers() != 0 && tries < 60'000; ++tries)
                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
                 if (fake::kept_buffers() != 0) break;
             }

@@ -54,7 +54,7 @@ class SmallProject(unittest.TestCase):
             self.project.joinpath(f"{name}.sh").write_text(script)
             # Two suites, because Meson puts the suites of several into the names of its log.
             lines.append(f"test('{name}', find_program('sh'), args: ['{self.project}/{name}.sh', "
-                         f"'{self.project}/{name}.seen'], suite: '{name[0]}', timeout: {1 if HANG in script else 120})")
+                         f"'{self.project}/{name}.seen'], suite: '{name[0]}', timeout: {5 if HANG in script else 120})")
         self.write("\n".join(lines + ["test('other', find_program('true'), suite: 'other')\n"]))
         self.set_up()
 

@@ -5,10 +5,12 @@
 #include <coroscope/async.hpp>
 #include <coroscope/packaged_task.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <thread>
 
+#include "../support/awaited_call.hpp"
 #include "support.hpp"
 
 using namespace coroscope;
@@ -17,17 +19,40 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Begins a wait by `wait()` on another thread, and calls `produce()` a while later on a third one,
-/// in a scope.
+/// A thread that executes `wait()`.
+class waiting_thread {
+public:
+    template <class Wait>
+    explicit waiting_thread(Wait wait)
+        : thread_([this, wait] {
+              COROSCOPE("waits");
+              id_ = ::syscall(SYS_gettid);
+              id_.notify_one();
+              wait();
+          }) {}
+
+    /// Returns when the thread waits.
+    void await_wait() const {
+        id_.wait(0);
+        await_call([this](long thread, const waiting_call& call) {
+            return thread == id_ && call.number == SYS_futex;
+        });
+    }
+    void join() { thread_.join(); }
+
+private:
+    std::atomic<long> id_{0};
+    std::thread thread_;
+};
+
+/// Begins a wait by `wait()` on another thread, and then calls `produce()` on a third one, in a
+/// scope.
 template <class Wait, class Produce>
 recorded record(Wait wait, Produce produce) {
     recording session;
-    std::thread waiting([&wait] {
-        COROSCOPE("waits");
-        wait();
-    });
-    std::thread producing([&produce] {
-        std::this_thread::sleep_for(30ms);
+    waiting_thread waiting(wait);
+    std::thread producing([&] {
+        waiting.await_wait();
         COROSCOPE("produces");
         produce();
     });
@@ -68,8 +93,8 @@ TEST_SUITE("threads that wait for futures") {
         auto made = std::make_unique<promise<int>>();
         const shared_future<int> pending = made->get_future().share();
         recording session;
-        std::thread waiting([&] { pending.wait(); });
-        std::this_thread::sleep_for(10ms);
+        waiting_thread waiting([&] { pending.wait(); });
+        waiting.await_wait();
         {
             COROSCOPE("produces");
             made->set_value(1);

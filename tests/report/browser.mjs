@@ -85,9 +85,21 @@ export class Opened {
   }
 
   async go(address) {
-    await this.page.evaluate((to) => (location.hash = to), address);
-    await new Promise((done) => setTimeout(done, 50));
+    await this.page.evaluate((to) => new Promise((done) => {
+      const before = location.hash;
+      location.hash = to;
+      if (location.hash === before) done();
+      else addEventListener("hashchange", () => done(), { once: true });
+    }), address);
     await this.settled();
+  }
+
+  /** @returns {Promise<string>} what the page's button copies */
+  copied() {
+    return this.page.evaluate(() => new Promise((done) => {
+      Object.defineProperty(navigator, "clipboard", { configurable: true, value: { writeText: async (text) => done(text) } });
+      document.querySelector("#copy").click();
+    }));
   }
 
   async key(...keys) {

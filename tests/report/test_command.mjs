@@ -24,21 +24,11 @@ function readCsv(text) {
   return rows.map((row) => Object.fromEntries(head.map((name, index) => [name, row[index] !== "" && !Number.isNaN(Number(row[index])) ? Number(row[index]) : row[index]])));
 }
 
-async function copiedRows(page) {
-  return readCsv(await page.page.evaluate(async () => {
-    let text = "";
-    Object.defineProperty(navigator, "clipboard", { configurable: true, value: { writeText: async (value) => (text = value) } });
-    document.querySelector("#copy").click();
-    await new Promise((done) => setTimeout(done, 50));
-    return text;
-  }));
-}
-
 /** Compares the numbers of a table with those of the command. */
 async function compareTable(browser, file, table, expected) {
   const page = await browser.open(file, `#tables?table=${table}`);
   if (expected.length > 0) {
-    const rows = await copiedRows(page);
+    const rows = readCsv(await page.copied());
     assert.equal(rows.length, expected.length, table);
     rows.forEach((row, index) => {
       for (const [key, value] of Object.entries(row)) if (typeof value === "number" && typeof expected[index][key] === "number") assert.equal(value, expected[index][key], `${table}, ${key}`);

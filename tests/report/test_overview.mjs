@@ -51,8 +51,7 @@ export const OVERVIEW_TESTS = {
     assert.match(await page.text("aside h2"), /^Request \d+$/);
     await page.go("#overview");
     await page.page.click(".evidence a");
-    await page.settled();
-    await new Promise((done) => setTimeout(done, 300));
+    await page.page.waitForSelector("#canvas[data-shown]", { timeout: 60_000 });
     const [evidence] = data.summary.findings.findings[0].evidence, { from, to } = await page.shown();
     assert.ok(from <= evidence.start_ns && to >= evidence.start_ns + evidence.ns);
   },
@@ -124,7 +123,7 @@ export const OVERVIEW_TESTS = {
     report.file = report.file.replace(".html", "-later.html");
     fs.writeFileSync(report.file, text.replace('"coding":"delta"', '"coding":"later"'));
     const { page } = await bench.open("#overview", { report });
-    await page.page.waitForSelector("[role=alert]", { timeout: 5000 });
+    await page.page.waitForSelector("[role=alert]", { timeout: 60_000 });
     assert.match(await page.text("[role=alert]"), /Write the report again with the same version/);
     page.complaints = page.complaints.filter((each) => !each.startsWith("error:"));
   },

@@ -34,13 +34,7 @@ export const TABLE_TESTS = {
   "the copy has all rows as CSV, and no formula": async (bench) => {
     const report = bench.report({ requests: 300, names: { parse: "=1+1", "db.get": 'a "b", c' } });
     const { page, data } = await bench.open("#tables?table=scopes", { report });
-    const copied = await page.page.evaluate(async () => {
-      let text = "";
-      Object.defineProperty(navigator, "clipboard", { value: { writeText: async (value) => (text = value) } });
-      document.querySelector("#copy").click();
-      await new Promise((done) => setTimeout(done, 50));
-      return text;
-    });
+    const copied = await page.copied();
     const lines = copied.trim().split("\r\n");
     assert.equal(lines.length, data.summary.tables.scopes.rows.length + 1);
     assert.equal(lines[0], "name,count,total_ns,mean_ns");

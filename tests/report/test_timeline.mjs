@@ -11,9 +11,10 @@ async function openTimeline(bench, address = "#timeline") {
 async function wheel(page, deltaY, key) {
   await page.page.mouse.move(700, 400);
   if (key) await page.page.keyboard.down(key);
+  const turned = page.page.$eval("#canvas", (canvas) => new Promise((done) => canvas.addEventListener("wheel", () => done(), { once: true })));
   await page.page.mouse.wheel({ deltaY });
+  await turned;
   if (key) await page.page.keyboard.up(key);
-  await new Promise((done) => setTimeout(done, 60));
   return page.shown();
 }
 

@@ -23,6 +23,10 @@
 #include <coroscope/coroscope.hpp>
 #include <coroscope/task.hpp>
 
+#include "../support/awaited_call.hpp"
+
+using namespace coroscope::test;
+
 namespace {
 
 int faults = 0;
@@ -42,7 +46,7 @@ void read_from_slow_writer() {
     int ends[2];
     expect(::pipe(ends) == 0, "pipe");
     std::thread writer([&] {
-        nap(15);
+        await_reader(ends[0]);
         expect(::write(ends[1], "x", 1) == 1, "write");
     });
     char byte = 0;
@@ -104,7 +108,7 @@ void cancel_a_read() {
     expect(::pipe(ends) == 0, "pipe");
     pthread_t thread{};
     ::pthread_create(&thread, nullptr, read_for_ever, &ends[0]);
-    nap(5);
+    await_reader(ends[0]);
     ::pthread_cancel(thread);
     void* result = nullptr;
     ::pthread_join(thread, &result);
@@ -133,18 +137,34 @@ void sleep_in_a_handler() {
     std::raise(SIGUSR1);
 }
 
+// The child sleeps after its parent has begun to wait for it.
 void fork_a_child() {
+    int ends[2];
+    expect(::pipe(ends) == 0, "pipe");
     const pid_t child = ::fork();
     if (child == 0) {
+        char byte = 0;
+        expect(::read(ends[0], &byte, 1) == 1, "the parent waits");
         {
             COROSCOPE("in the child");
             nap(6);
         }
-        std::exit(0);
+        std::exit(faults);
     }
+    std::thread watcher([&] {
+        await_call([child](long, const waiting_call& call) {
+            return call.number == SYS_wait4 && static_cast<pid_t>(call.first) == child;
+        });
+        expect(::write(ends[1], "x", 1) == 1, "write");
+    });
     int status = -1;
-    COROSCOPE("waits for the child");
-    expect(::waitpid(child, &status, 0) == child && status == 0, "the child ends");
+    {
+        COROSCOPE("waits for the child");
+        expect(::waitpid(child, &status, 0) == child && status == 0, "the child ends");
+    }
+    watcher.join();
+    ::close(ends[0]);
+    ::close(ends[1]);
 }
 
 void fork_another_program() {

@@ -16,6 +16,10 @@
 
 #include <coroscope/coroscope.hpp>
 
+#include "../support/awaited_call.hpp"
+
+using namespace coroscope::test;
+
 namespace {
 
 constexpr long ms = 1'000'000;
@@ -345,7 +349,7 @@ void wait_for_robust_mutexes(int protocol) {
         COROSCOPE("holds a robust mutex");
         robust.lock(::pthread_mutex_lock);
         const started waiter(wait, nullptr);
-        ::usleep(20'000);
+        await_waiter(robust.get());
         robust.unlock();
         waiter.result();
     }
@@ -354,7 +358,7 @@ void wait_for_robust_mutexes(int protocol) {
         COROSCOPE("holds a dead thread's mutex");
         robust.lock(::pthread_mutex_lock);
         const started waiter(wait, nullptr);
-        ::usleep(20'000);
+        await_waiter(robust.get());
         robust.make_consistent(), robust.unlock();
         waiter.result();
     }

@@ -20,6 +20,10 @@
 #include <coroscope/coroscope.hpp>
 #include <coroscope/task.hpp>
 
+#include "../support/awaited_call.hpp"
+
+using namespace coroscope::test;
+
 namespace {
 
 int faults = 0;
@@ -44,41 +48,37 @@ timespec in_ms(clockid_t clock, long ms) {
     return until;
 }
 
-constexpr long until_let_go = 0;
-
-/// A thread that executes `body`, which locks and then calls its argument to hold the lock: for some
-/// milliseconds, or until let_go() is called. When the constructor returns, the lock is held.
+/// A thread that executes `body`, which locks and then calls its argument to hold the lock. `hold()`
+/// holds it until let_go() is called, `hold(lock)` until another thread waits for it. When the
+/// constructor returns, the lock is held.
 class holder {
 public:
     template <class Body>
-    explicit holder(Body body)
-        : thread_([body, this] {
-              body([this](long ms) {
-                  __atomic_store_n(&has_it_, true, __ATOMIC_RELEASE);
-                  for (int waited = 0; waited < 1000 && !has_arrived(); ++waited) nap(1);
-                  nap(ms);
-                  while (ms == until_let_go && !__atomic_load_n(&may_go_, __ATOMIC_ACQUIRE)) nap(1);
-              });
-          }) {
+    explicit holder(Body body) : thread_([body, this] { body(holding{this}); }) {
         while (!__atomic_load_n(&has_it_, __ATOMIC_ACQUIRE)) ::sched_yield();
     }
     ~holder() {
         let_go();
         thread_.join();
     }
-    /// The caller is about to wait. The milliseconds count from here, or from a second later.
-    void arrive() const { __atomic_store_n(&has_arrived_, true, __ATOMIC_RELEASE); }
     void let_go() { __atomic_store_n(&may_go_, true, __ATOMIC_RELEASE); }
 
 private:
-    [[nodiscard]] bool has_arrived() const {
-        return __atomic_load_n(&has_arrived_, __ATOMIC_ACQUIRE) ||
-               __atomic_load_n(&may_go_, __ATOMIC_ACQUIRE);
-    }
+    struct holding {
+        void operator()() const {
+            __atomic_store_n(&self->has_it_, true, __ATOMIC_RELEASE);
+            while (!__atomic_load_n(&self->may_go_, __ATOMIC_ACQUIRE)) nap(1);
+        }
+        template <class Lock>
+        void operator()(const Lock* lock) const {
+            __atomic_store_n(&self->has_it_, true, __ATOMIC_RELEASE);
+            await_waiter(lock);
+        }
+        holder* self;
+    };
 
     bool has_it_ = false;
     bool may_go_ = false;
-    mutable bool has_arrived_ = false;
     std::thread thread_;
 };
 
@@ -108,11 +108,10 @@ void wait_for_a_mutex() {
     const holder holds([&](auto hold) {
         COROSCOPE("holds the mutex");
         guard.lock();
-        hold(30);
+        hold(guard.get());
         guard.unlock();
     });
     COROSCOPE("waits for the mutex");
-    holds.arrive();
     errno = ENOTTY;
     expect(guard.lock() == 0 && errno == ENOTTY, "a mutex is locked, and errno stays");
     expect(guard.unlock() == 0, "a mutex is unlocked");
@@ -122,7 +121,7 @@ coroscope::task<> hold_in_a_task(mutex& guard, bool& has_it) {
     COROSCOPE("holds in a task");
     guard.lock();
     __atomic_store_n(&has_it, true, __ATOMIC_RELEASE);
-    nap(20);
+    await_waiter(guard.get());
     guard.unlock();
     co_return;
 }
@@ -148,11 +147,10 @@ void time_out() {
     const holder holds([&](auto hold) {
         COROSCOPE("holds too long");
         guard.lock();
-        hold(until_let_go);
+        hold();
         guard.unlock();
     });
     COROSCOPE("times out");
-    holds.arrive();
     timespec until = in_ms(CLOCK_REALTIME, 10);
     expect(::pthread_mutex_timedlock(guard.get(), &until) == ETIMEDOUT, "a timed lock ends");
     until = in_ms(CLOCK_MONOTONIC, 10);
@@ -181,13 +179,12 @@ void lock_twice() {
             COROSCOPE("holds twice");
             recursive.lock();
             expect(recursive.lock() == 0, "a recursive mutex is locked twice");
-            hold(20);
+            hold(recursive.get());
             expect(recursive.unlock() == 0, "it stays locked");
             nap(20);
             expect(recursive.unlock() == 0, "it is released");
         });
         COROSCOPE("waits for a recursive mutex");
-        holds.arrive();
         expect(recursive.lock() == 0, "a recursive mutex is locked");
         recursive.unlock();
     }
@@ -214,10 +211,9 @@ void lock_twice() {
     {
         const holder dies([&](auto hold) {
             robust.lock();
-            hold(20);
+            hold(robust.get());
         });
         COROSCOPE("waits for the dead");
-        dies.arrive();
         expect(robust.lock() == EOWNERDEAD, "a waiter learns of the death");
         ::pthread_mutex_consistent(robust.get());
         robust.unlock();
@@ -233,11 +229,10 @@ void inherit_priority() {
     const holder holds([&](auto hold) {
         COROSCOPE("holds and inherits");
         inherits.lock();
-        hold(20);
+        hold(inherits.get());
         inherits.unlock();
     });
     COROSCOPE("waits for an inheriting mutex");
-    holds.arrive();
     expect(inherits.lock() == 0 && inherits.unlock() == 0, "a mutex inherits priority");
 }
 
@@ -247,11 +242,10 @@ void share_with_processes() {
     const holder holds([&](auto hold) {
         COROSCOPE("holds a shared mutex");
         shared.lock();
-        hold(20);
+        hold(shared.get());
         shared.unlock();
     });
     COROSCOPE("waits for a shared mutex");
-    holds.arrive();
     expect(shared.lock() == 0 && shared.unlock() == 0, "a shared mutex is locked");
 }
 
@@ -261,11 +255,11 @@ void read_and_write() {
         holder holds([&](auto hold) {
             COROSCOPE("writes");
             ::pthread_rwlock_wrlock(&lock);
-            hold(until_let_go);
+            hold();
+            hold(&lock);
             ::pthread_rwlock_unlock(&lock);
         });
         COROSCOPE("waits to read");
-        holds.arrive();
         timespec until = in_ms(CLOCK_REALTIME, 2);
         expect(::pthread_rwlock_timedrdlock(&lock, &until) == ETIMEDOUT, "a reader times out");
         holds.let_go();
@@ -275,11 +269,10 @@ void read_and_write() {
     const holder holds([&](auto hold) {
         COROSCOPE("reads");
         ::pthread_rwlock_rdlock(&lock);
-        hold(20);
+        hold(&lock);
         ::pthread_rwlock_unlock(&lock);
     });
     COROSCOPE("waits to write");
-    holds.arrive();
     expect(::pthread_rwlock_rdlock(&lock) == 0, "readers share");
     expect(::pthread_rwlock_unlock(&lock) == 0, "and leave");
     expect(::pthread_rwlock_wrlock(&lock) == 0, "a writer writes");
@@ -303,13 +296,13 @@ void wait_for_a_condition() {
         guard.lock();
         seen = waits;
     }
-    nap(5);
+    await_waiter(&changed);
     {
         COROSCOPE("notifies too early");
         guard.lock();
         set = true;
         ::pthread_cond_signal(&changed);
-        nap(20);
+        await_waiter(guard.get());
         guard.unlock();
     }
     waiter.join();
@@ -326,11 +319,11 @@ void wait_for_c_locks() {
     holder holds([&](auto hold) {
         COROSCOPE("holds C's mutex");
         ::mtx_lock(&guard);
-        hold(until_let_go);
+        hold();
+        hold(&guard);
         ::mtx_unlock(&guard);
     });
     COROSCOPE("waits for C's mutex");
-    holds.arrive();
     const timespec until = in_ms(CLOCK_REALTIME, 2);
     expect(::mtx_timedlock(&guard, &until) == thrd_timedout, "C's mutex times out");
     holds.let_go();
@@ -338,17 +331,28 @@ void wait_for_c_locks() {
            "C's mutex is locked");
 }
 
+long processor_ms(clockid_t clock) {
+    timespec used{};
+    ::clock_gettime(clock, &used);
+    return used.tv_sec * 1000 + used.tv_nsec / 1'000'000;
+}
+
 void spin() {
     static pthread_spinlock_t lock;
     ::pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
-    const holder holds([&](auto hold) {
+    clockid_t of_spinner{};
+    ::pthread_getcpuclockid(::pthread_self(), &of_spinner);
+    holder holds([&](auto hold) {
         COROSCOPE("holds a spin lock");
         ::pthread_spin_lock(&lock);
-        hold(10);
+        hold();
+        // The kernel does not see a wait. So much processor time is spent only by spinning.
+        const long until_ms = processor_ms(of_spinner) + 5;
+        while (processor_ms(of_spinner) < until_ms) nap(1);
         ::pthread_spin_unlock(&lock);
     });
     COROSCOPE("spins");
-    holds.arrive();
+    holds.let_go();
     expect(::pthread_spin_lock(&lock) == 0 && ::pthread_spin_unlock(&lock) == 0, "it spins");
 }
 
@@ -358,7 +362,7 @@ void lock_in_a_handler() {
     const holder holds([&](auto hold) {
         COROSCOPE("holds against the handler");
         of_handler.lock();
-        hold(20);
+        hold(of_handler.get());
         of_handler.unlock();
     });
     std::signal(SIGUSR1, [](int) {
@@ -366,34 +370,32 @@ void lock_in_a_handler() {
         of_handler.unlock();
     });
     COROSCOPE("is interrupted");
-    holds.arrive();
     std::raise(SIGUSR1);
 }
 
 /// A handler that waits within another wait of its thread.
 void wait_within_a_wait() {
     static mutex& outer = *new mutex;
-    const holder holds([&](auto hold) {
+    holder holds([&](auto hold) {
         COROSCOPE("holds the outer one");
         outer.lock();
-        hold(40);
+        hold();
         outer.unlock();
     });
     const holder inner([&](auto hold) {
         COROSCOPE("holds the inner one");
         of_handler.lock();
-        hold(20);
+        hold(of_handler.get());
+        holds.let_go();
         of_handler.unlock();
     });
     const pthread_t self = ::pthread_self();
     std::thread sender([self] {
-        nap(5);
+        await_waiter(outer.get());
         ::pthread_kill(self, SIGUSR1);
     });
     {
         COROSCOPE("waits twice");
-        holds.arrive();
-        inner.arrive();
         outer.lock();
         outer.unlock();
     }
@@ -403,17 +405,17 @@ void wait_within_a_wait() {
 [[maybe_unused]] void fork_while_locked() {
     static mutex& guard = *new mutex;
     static mutex& free_one = *new mutex;
-    const holder holds([&](auto hold) {
+    holder holds([&](auto hold) {
         COROSCOPE("holds over a fork");
         guard.lock();
-        hold(40);
+        hold();
         guard.unlock();
     });
     std::thread waiter([&] {
         guard.lock();
         guard.unlock();
     });
-    nap(5);
+    await_waiter(guard.get());
     const pid_t child = ::fork();
     if (child == 0) {
         for (int round = 0; round < 1000; ++round) {
@@ -424,11 +426,10 @@ void wait_within_a_wait() {
             const holder in_child([&](auto hold) {
                 COROSCOPE("holds in the child");
                 free_one.lock();
-                hold(20);
+                hold(free_one.get());
                 free_one.unlock();
             });
             COROSCOPE("waits in the child");
-            in_child.arrive();
             free_one.lock();
             free_one.unlock();
         }
@@ -437,6 +438,7 @@ void wait_within_a_wait() {
     int status = -1;
     ::waitpid(child, &status, 0);
     expect(status == 0, "a forked child locks and waits");
+    holds.let_go();
     waiter.join();
 }
 
@@ -454,7 +456,7 @@ void* wait_for_ever(void* with) {
     with.second = PTHREAD_COND_INITIALIZER;
     pthread_t thread{};
     ::pthread_create(&thread, nullptr, wait_for_ever, &with);
-    nap(5);
+    await_waiter(&with.second);
     ::pthread_cancel(thread);
     void* result = nullptr;
     ::pthread_join(thread, &result);

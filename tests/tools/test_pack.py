@@ -120,7 +120,7 @@ class Pack(ToolTest):
         self.pack()
         os.mkfifo(self.folder / "fifo")
         needs = r": is not a regular file: name the output with -o \(- for standard output\)"
-        self.assert_one_error(coroscope("pack", self.folder / "fifo", timeout=10), 2, ".*/fifo" + needs)
+        self.assert_one_error(coroscope("pack", self.folder / "fifo"), 2, ".*/fifo" + needs)
         with self.trace.open("rb") as trace:
             for given in (subprocess.PIPE, trace):
                 with self.subTest(given=given):

@@ -255,7 +255,7 @@ class Signals(RunTest):
                 "signal.signal(signal.SIGHUP, lambda *a: seen.append(a[0]))\n"
                 "try: os.write(1, b'ready')\n"
                 "except OSError: pass\n"  # the terminal was gone before the call came back
-                "for _ in range(500):\n"
+                "for _ in range(6000):\n"
                 "    if seen: break\n"
                 "    time.sleep(0.01)\n"
                 "time.sleep(0.2)\nsys.exit(40 + len(seen))")

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -20,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../support/helper_turns.hpp"
 #include "../support/session_steps.hpp"
 #include "hostile_modes.hpp"
 
@@ -29,24 +29,9 @@ namespace coroscope::test {
 
 namespace {
 
-// Waits up to ten seconds for an error in the session's status.
-void await_error(const profile& session) {
-    for (int ms = 0; ms < 10'000 && session.status().error_number == 0; ++ms)
-        std::this_thread::sleep_for(1ms);
-}
-
 // Cuts the trace file, as another process may do.
 void cut(const char* path) {
     if (::truncate(path, 8192) != 0) std::_Exit(9);
-}
-
-// Waits until the recorder has room ahead and the file grows no more.
-void await_room(const char* path) {
-    std::uintmax_t before = 0;
-    for (std::uintmax_t now = 1; now != before; now = std::filesystem::file_size(path)) {
-        before = now;
-        std::this_thread::sleep_for(100ms);
-    }
 }
 
 // Finds the descriptor of the trace in this process, and gives its number to another file. Returns

@@ -55,7 +55,7 @@ pid_t fork_into(const std::function<int()>& body) {
 // The child's exit code; a child that hangs is killed and is a failure.
 int wait_for(pid_t child) {
     int status = -1;
-    for (int tries = 0; tries < 20'000; ++tries) {
+    for (int tries = 0; tries < 60'000; ++tries) {
         if (::waitpid(child, &status, WNOHANG) == child)
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         std::this_thread::sleep_for(1ms);
@@ -332,11 +332,12 @@ TEST_SUITE("fork") {
         const scratch_file file;
         std::atomic<bool> stop{false};
         profile session{{.output = file.path(), .all_threads = true, .policy = overflow::wait}};
+        constexpr std::uint64_t most_steps = 500'000;  // whose records the trace has room for
         std::vector<std::thread> threads;
         for (int i = 0; i < 3; ++i)
             threads.emplace_back([&] {
                 for (std::uint64_t number = 0; !stop; ++number) {
-                    step(number);
+                    if (number < most_steps) step(number);
                     if (number % 32 == 0) std::this_thread::sleep_for(200us);
                 }
             });

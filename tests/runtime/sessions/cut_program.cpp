@@ -5,10 +5,8 @@
 // The cut comes after STEPS steps. Prints the number of lost records from the session's status, one
 // line for each moment.
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <semaphore>
 #include <thread>
 
@@ -16,28 +14,13 @@
 
 #include <unistd.h>
 
+#include "../support/helper_turns.hpp"
 #include "../support/session_steps.hpp"
 
 using namespace coroscope;
 using namespace coroscope::test;
-using namespace std::chrono_literals;
 
 namespace {
-
-// Waits until the recorder has room ahead and the file grows no more.
-void await_room(const char* path) {
-    std::uintmax_t before = 0;
-    for (std::uintmax_t now = 1; now != before; now = std::filesystem::file_size(path)) {
-        before = now;
-        std::this_thread::sleep_for(100ms);
-    }
-}
-
-// Waits up to ten seconds for an error in the session's status.
-void await_error(const profile& session) {
-    for (int ms = 0; ms < 10'000 && session.status().error_number == 0; ++ms)
-        std::this_thread::sleep_for(1ms);
-}
 
 void print_lost(const char* moment, const profile& session) {
     std::printf("%s: %llu\n", moment,

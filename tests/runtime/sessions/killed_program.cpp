@@ -4,7 +4,7 @@
 //
 //   killed_program FILE BYTES THREADS BURST [FILE_BYTES]
 //
-// Its threads record BYTES together. A thread sleeps for burst_pause after each BURST bytes; with 0
+// Its threads record BYTES together. None goes on before all of them have begun. A thread sleeps for burst_pause after each BURST bytes; with 0
 // it never sleeps. With FILE_BYTES the session has several files, and waits for room.
 
 #include <algorithm>
@@ -25,6 +25,7 @@ using namespace coroscope::test;
 namespace {
 
 constexpr std::uint64_t record_bytes = 16;
+constexpr std::uint64_t cycle_bytes = 5 * record_bytes;  // the steps begin again after them
 
 std::uint64_t number(const char* word) { return std::strtoull(word, nullptr, 10); }
 
@@ -53,10 +54,14 @@ int main(int count, char** words) {
     }
     profile session{options};
     if (session.status().state != session_state::recording) return 1;
+    std::latch begun(threads);
     std::latch done(threads);
     for (std::ptrdiff_t thread = 0; thread < threads; ++thread) {
         std::thread([&, share = bytes / static_cast<std::uint64_t>(threads)] {
-            record(share, burst);
+            const std::uint64_t first = std::min(share, cycle_bytes);
+            record(first, 0);
+            begun.arrive_and_wait();
+            record(share - first, burst);
             done.arrive_and_wait();
             for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
         }).detach();

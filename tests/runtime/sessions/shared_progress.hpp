@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <random>
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
@@ -46,5 +47,30 @@ inline std::uint64_t crash_setting(const char* variable, std::uint64_t usual) {
     const char* text = std::getenv(variable);
     return text != nullptr ? std::strtoull(text, nullptr, 10) : usual;
 }
+
+/// The moments at which a test ends a program, which are random. On a busy machine the program may
+/// record nothing before all of them: then later ones follow, until the test has found something.
+class crash_moments {
+public:
+    /// `longest` is in microseconds.
+    crash_moments(std::uint64_t number, std::uint64_t seed, unsigned longest)
+        : number_(number), longest_(longest), random_(seed) {}
+
+    [[nodiscard]] bool has(std::uint64_t moment, bool found) const {
+        return moment < number_ || (!found && moment < number_ + late_moments);
+    }
+    /// The microseconds from the program's start to the moment.
+    unsigned next(std::uint64_t moment) {
+        return static_cast<unsigned>(random_() % (moment < number_ ? longest_ : longest_late));
+    }
+
+private:
+    static constexpr std::uint64_t late_moments = 60;
+    static constexpr unsigned longest_late = 1'000'000;
+
+    std::uint64_t number_;
+    unsigned longest_;
+    std::mt19937_64 random_;
+};
 
 }  // namespace coroscope::test

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <random>
 
 #include "../support/program_runs.hpp"
 #include "../support/session_support.hpp"
@@ -154,17 +153,17 @@ void check_trace(const scratch_file& file, const std::string& policy,
 void end_and_check(const ending& how) {
     const std::uint64_t moments = crash_setting("COROSCOPE_CRASH_MOMENTS", 24);
     const std::uint64_t seed = crash_setting("COROSCOPE_CRASH_SEED", 20);
-    std::mt19937_64 random(seed);
+    crash_moments all_moments(moments, seed, 6000);
     const std::string policies[] = {"drop", "wait", "overwrite"};
     tally all;
-    for (std::uint64_t moment = 0; moment < moments; ++moment) {
+    for (std::uint64_t moment = 0; all_moments.has(moment, all.records != 0); ++moment) {
         const scratch_file file;
         const shared_progress<program_progress> progress;
         const std::string& policy = policies[moment % std::size(policies)];
         CAPTURE(seed);
         CAPTURE(moment);
         CAPTURE(policy);
-        run_to_its_end(file, policy, how, progress, static_cast<unsigned>(random() % 6000));
+        run_to_its_end(file, policy, how, progress, all_moments.next(moment));
         check_trace(file, policy, *progress, all);
     }
     CHECK(all.records > 0);

@@ -7,7 +7,6 @@
 
 #include <csignal>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -32,6 +31,10 @@ struct tally {
     std::uint64_t switches = 0;
     std::uint64_t times = 0;
     bool has_switches = false;
+
+    [[nodiscard]] bool has_all() const {
+        return values != 0 && requests != 0 && (switches != 0 || !has_switches);
+    }
 };
 
 void run_and_kill(const scratch_file& file, const std::string& policy,
@@ -114,16 +117,15 @@ TEST_SUITE("crash") {
     TEST_CASE("SIGKILL while facts and switches are recorded leaves whole facts") {
         const std::uint64_t moments = crash_setting("COROSCOPE_CRASH_MOMENTS", 24);
         const std::uint64_t seed = crash_setting("COROSCOPE_CRASH_SEED", 20);
-        std::mt19937_64 random(seed);
+        crash_moments all_moments(moments, seed, 30'000);
         tally all;
-        for (std::uint64_t moment = 0; moment < moments; ++moment) {
+        for (std::uint64_t moment = 0; all_moments.has(moment, all.has_all()); ++moment) {
             const scratch_file file;
             const shared_progress<facts_progress> progress;
             const bool drops = moment % 2 == 0;
             CAPTURE(seed);
             CAPTURE(moment);
-            run_and_kill(file, drops ? "drop" : "overwrite", progress,
-                         static_cast<unsigned>(random() % 30'000));
+            run_and_kill(file, drops ? "drop" : "overwrite", progress, all_moments.next(moment));
             check_trace(file, drops, *progress, all);
         }
         CHECK(all.values > 0);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "../support/helper_turns.hpp"
 #include "../support/session_support.hpp"
 #include "../support/system_calls.hpp"
 
@@ -19,13 +20,19 @@ constexpr std::uint32_t chunk_bytes = 4096;
 constexpr std::uint64_t few_chunks = 8;
 constexpr int more_threads = 200;  // more than the metadata has room for
 
-// Records until the trace is full. The helper notes that in its next turn.
-void fill(std::uint64_t& attempted) {
+// Records until the trace is full, and the helper has noted that: it makes no room any more, so
+// that all records are lost.
+void fill(const profile& session, std::uint64_t& attempted) {
     constexpr std::uint64_t each = 10'000;
-    for (int turn = 0; turn < 5; ++turn, attempted += each) {
+    constexpr int most_turns = 1000;
+    std::uint64_t lost = 0;
+    for (int turn = 0; turn < most_turns && lost != each; ++turn, attempted += each) {
+        const std::uint64_t before = session.status().lost_records;
         steps(each);
-        std::this_thread::sleep_for(20ms);
+        lost = session.status().lost_records - before;
+        await_helper_turns();
     }
+    REQUIRE(lost == each);
 }
 
 // Returns whether a new thread can record without a system call. The calls of the helper's turns
@@ -36,7 +43,7 @@ bool records_without_calls(std::uint64_t& attempted) {
     std::thread([&] {
         steps(1);  // registers the thread
         ++attempted;
-        for (int turn = 0; turn < 1000 && calls != 0; ++turn, attempted += each) {
+        for (int turn = 0; turn < 60'000 && calls != 0; ++turn, attempted += each) {
             const std::uint64_t before = system_calls;
             steps(each);
             calls = system_calls - before;
@@ -61,7 +68,7 @@ TEST_SUITE("full trace") {
         for (const overflow policy : {overflow::drop_newest, overflow::wait}) {
             std::uint64_t attempted = 0;
             profile session(in_few_chunks(policy));
-            fill(attempted);
+            fill(session, attempted);
             for (int thread = 0; thread < more_threads; ++thread)
                 std::thread([] { steps(1); }).join();
             attempted += more_threads;

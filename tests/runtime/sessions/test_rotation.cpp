@@ -33,6 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t file_bytes = std::size_t{1} << 20;
 constexpr std::uint32_t small_chunk = 8192;
+constexpr auto longest_wait = 5s;  // of a thread, until the next file
 
 /// The files of a series, which are removed at the end.
 class series : public scratch_file {
@@ -146,29 +147,33 @@ TEST_SUITE("several files") {
         const series files;
         profile session(rotating(files));
         REQUIRE(session.status().state == session_state::recording);
+        const auto begun = std::chrono::steady_clock::now();
         crowd(8, [] { steps(steps_each); });
+        const bool may_give_up = std::chrono::steady_clock::now() - begun >= longest_wait;
         session.stop();
-        CHECK(session.status().lost_records == 0);
+        const std::uint64_t lost = session.status().lost_records;
+        CHECK((lost == 0 || may_give_up));
         CHECK_FALSE(fs::exists(files.path()));
         const std::vector<unsigned> numbers = files.numbers();
         CHECK(numbers.size() >= 4);
         CHECK(numbers.front() == 1);
         CHECK(numbers.back() == numbers.size());
         steps_of_threads all;
+        std::uint64_t counted = 0;
         for (const unsigned number : numbers) {
             const analysis::trace trace = load(files.file(number));
             CHECK(trace.health.finished);
-            CHECK(trace.health.late_records == 0);
-            CHECK(trace.health.dropped_newest == 0);
+            counted += trace.health.late_records + trace.health.dropped_newest;
             CHECK(fs::file_size(files.file(number)) < 2 * file_bytes + 2 * small_chunk);
             add_steps(all, trace);
         }
         std::uint64_t found = 0;
         for (const auto& [thread, digits] : all) {
-            CHECK(is_whole_sequence(digits));
+            CHECK((is_whole_sequence(digits) || lost != 0));
             found += digits.size();
         }
-        CHECK(found == 8 * steps_each);
+        CHECK(counted == lost);
+        CHECK(found + lost == 8 * steps_each);
     }
 
     TEST_CASE("records that are dropped are counted in their file and in the session") {

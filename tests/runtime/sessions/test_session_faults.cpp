@@ -90,7 +90,7 @@ TEST_SUITE("sessions on failing disks") {
             ++attempted;
         };
         const auto lost = [&session] { return session.status().lost_records; };
-        for (int tries = 0; tries < 5000; ++tries) {
+        for (int tries = 0; tries < 30'000; ++tries) {
             const std::uint64_t before = lost();
             record_one();
             if (lost() == before) break;

@@ -59,7 +59,7 @@ void fill_and_check(const char* path, int error) {
     chunk_store store;
     REQUIRE(store.open(store_of(16384, overflow_policy::drop_newest, path)) == 0);
     store_writer writer(store, 1);
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
     while (write_error(store) == 0 || writer.dropped() < 1000) {
         writer.write(1000);
         REQUIRE(std::chrono::steady_clock::now() < deadline);
@@ -213,7 +213,7 @@ TEST_SUITE("chunk store, faults") {
             if (store.open(store_of(16384, overflow_policy::drop_newest, file.path())) != 0)
                 return false;
             store_writer writer(store, 1);
-            for (int i = 0; i < 20'000 && write_error(store) == 0; ++i) {
+            for (int i = 0; i < 600'000 && write_error(store) == 0; ++i) {
                 writer.write(100);
                 std::this_thread::sleep_for(100us);
             }
@@ -259,9 +259,9 @@ TEST_SUITE("chunk store, faults") {
         store_writer writer(store, 1);
         writer.write(100 * records_per_chunk);
         CHECK(writer.dropped() > 0);
-        for (int i = 0; i < 500 && write_error(store) == 0; ++i) std::this_thread::sleep_for(10ms);
+        for (int i = 0; i < 6000 && write_error(store) == 0; ++i) std::this_thread::sleep_for(10ms);
         full = false;
-        for (int i = 0; i < 500 && !writer.write(); ++i) std::this_thread::sleep_for(10ms);
+        for (int i = 0; i < 6000 && !writer.write(); ++i) std::this_thread::sleep_for(10ms);
         const std::uint64_t dropped = writer.dropped();
         writer.write(100);
         CHECK(writer.dropped() == dropped);

@@ -5,6 +5,7 @@
 
 #include <coroscope/coroscope.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -19,18 +20,20 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A timer of a library that posts the continuation. The post is the wake.
+// A timer of a library that posts the continuation. The post is the wake. The timer runs from the
+// moment when it may expire.
 class posted_timer {
 public:
     posted_timer(thread_executor& loop, executor_adaptor<thread_executor&>& target,
-                 measured_wait& sleep)
-        : loop_(&loop), target_(&target), sleep_(&sleep) {
+                 measured_wait& sleep, const std::atomic<bool>& may_expire)
+        : loop_(&loop), target_(&target), sleep_(&sleep), may_expire_(&may_expire) {
         sleep.before_ns = steady_ns();
     }
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiter) const {
         sleep_->suspend_ns = steady_ns();
-        loop_->post([waiter, target = target_, sleep = sleep_] {
+        loop_->post([waiter, target = target_, sleep = sleep_, may_expire = may_expire_] {
+            while (!*may_expire) std::this_thread::yield();
             std::this_thread::sleep_for(30ms);
             sleep->resume_ns = steady_ns();
             target->execute(waiter);
@@ -43,12 +46,14 @@ private:
     thread_executor* loop_;
     executor_adaptor<thread_executor&>* target_;
     measured_wait* sleep_;
+    const std::atomic<bool>* may_expire_;
 };
 
 task<> sleeps_then_queues(thread_executor& loop, executor_adaptor<thread_executor&>& target,
-                          measured_wait& sleep, measured_wait& queue) {
+                          measured_wait& sleep, measured_wait& queue,
+                          const std::atomic<bool>& may_expire) {
     COROSCOPE("sleeps then queues");
-    co_await posted_timer(loop, target, sleep);
+    co_await posted_timer(loop, target, sleep, may_expire);
     queue.after_ns = steady_ns();
 }
 
@@ -134,7 +139,8 @@ TEST_SUITE("waiting time") {
             executor_adaptor target(busy);
             thread_executor timer;  // the timer posts to the other executor, and ends first
             // Another job is before the task in the queue: the task is ready but has no thread.
-            auto started = sleeps_then_queues(timer, target, sleep, queue);
+            std::atomic<bool> is_busy{false};
+            auto started = sleeps_then_queues(timer, target, sleep, queue, is_busy);
             std::thread blocker([&] {
                 while (sleep.suspend_ns == 0) std::this_thread::yield();
                 busy.post([&] {
@@ -142,6 +148,7 @@ TEST_SUITE("waiting time") {
                     std::this_thread::sleep_for(40ms);
                     queue.resume_ns = steady_ns();  // not before here
                 });
+                is_busy = true;
             });
             sync_wait(started);
             blocker.join();
