@@ -129,8 +129,6 @@ private:
 
     void step_before_resume(std::uint32_t index) {
         const await_info& await = loaded_.awaits[index];
-        if (false && is_next_by_chance(await))
-            return step_before_unseen_wake(await, index, path_kind::waiting);
         if (await.wake_ns) {
             const std::int64_t wake_ns = std::max(*await.wake_ns, await.suspend_ns);
             if (wake_ns < at_) return explain(path_kind::queued, wake_ns, none, index);
@@ -169,15 +167,6 @@ private:
     [[nodiscard]] bool goes_on_at_end(const await_info& await) const {
         return await.awaited < loaded_.tasks.size() && !await.resume_ns &&
                !loaded_.tasks[await.awaited].end_ns;
-    }
-
-    // Returns whether the only trace of the wake is that the end of another task ran this one next.
-    // A scheduler may do so with any task that is ready.
-    [[nodiscard]] bool is_next_by_chance(const await_info& await) const {
-        if (await.awaited != none || !await.wake_ns || await.wake_ns != await.resume_ns ||
-            await.reason != wake_reason::unknown)
-            return false;
-        return last_act_of(await) < *await.wake_ns && !is_descendant(await.waker);
     }
 
     // Returns whether the path's task, or a task that it created, created this one.
