@@ -356,7 +356,7 @@ void spin() {
     expect(::pthread_spin_lock(&lock) == 0 && ::pthread_spin_unlock(&lock) == 0, "it spins");
 }
 
-mutex of_handler;
+mutex of_handler, of_inner_handler;
 
 void lock_in_a_handler() {
     const holder holds([&](auto hold) {
@@ -384,10 +384,14 @@ void wait_within_a_wait() {
     });
     const holder inner([&](auto hold) {
         COROSCOPE("holds the inner one");
-        of_handler.lock();
-        hold(of_handler.get());
+        of_inner_handler.lock();
+        hold(of_inner_handler.get());
         holds.let_go();
-        of_handler.unlock();
+        of_inner_handler.unlock();
+    });
+    std::signal(SIGUSR1, [](int) {
+        of_inner_handler.lock();
+        of_inner_handler.unlock();
     });
     const pthread_t self = ::pthread_self();
     std::thread sender([self] {
