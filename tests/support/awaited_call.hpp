@@ -4,6 +4,7 @@
 // Waits until another thread of the process waits: the kernel tells in which system call a thread
 // is.
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -36,27 +37,28 @@ inline std::optional<waiting_call> call_of(long thread) {
     return waiting_call{number, first};
 }
 
-/// Whether `fits(thread, call)` for a thread of this process.
+/// The number of threads of this process for which `fits(thread, call)`.
 template <class Fits>
-bool is_any_thread_in(Fits fits) {
+std::size_t threads_in(Fits fits) {
+    std::size_t found = 0;
     for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
         const long thread = std::atol(each.path().filename().c_str());
         const std::optional<waiting_call> call = call_of(thread);
-        if (call && fits(thread, *call)) return true;
+        if (call && fits(thread, *call)) ++found;
     }
-    return false;
+    return found;
 }
 
-/// Waits until a thread has waited for some milliseconds in a call that fits; half a minute at
-/// most. If the kernel does not tell, waits for 30 ms.
+/// Waits until so many threads have waited for some milliseconds in calls that fit; half a minute
+/// at most. If the kernel does not tell, waits for 30 ms.
 template <class Fits>
-void await_call(Fits fits) {
+void await_call(Fits fits, std::size_t threads = 1) {
     constexpr timespec pause{0, 5'000'000};
     const int most_looks = call_of(::syscall(SYS_gettid)) ? 6000 : 6;
     int in_a_row = 0;
     for (int look = 0; look < most_looks && in_a_row < 2; ++look) {
         ::nanosleep(&pause, nullptr);
-        in_a_row = is_any_thread_in(fits) ? in_a_row + 1 : 0;
+        in_a_row = threads_in(fits) >= threads ? in_a_row + 1 : 0;
     }
 }
 

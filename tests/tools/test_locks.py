@@ -14,9 +14,8 @@ import unittest
 from tool import ToolTest, coroscope, environment, main
 import trace_builder
 
-PROGRAM = os.path.abspath(sys.argv[2])
-LIBRARY = os.path.abspath(sys.argv[3])
-del sys.argv[2:4]
+PROGRAM, FORKS, LIBRARY = (os.path.abspath(each) for each in sys.argv[2:5])
+del sys.argv[2:5]
 
 HAS_THREAD_SANITIZER = b"__tsan_init" in pathlib.Path(PROGRAM).read_bytes()
 
@@ -123,6 +122,16 @@ class Program(Recorded):
         self.assertEqual(len(rows), len(self.rows()))
         longest = [int(each["max_ns"]) for each in rows]
         self.assertEqual(longest, sorted(longest, reverse=True))
+
+
+class Forks(Recorded):
+    def test_a_child_that_is_forked_while_threads_wait_for_locks_records_and_ends(self):
+        done = self.record("locks", FORKS)
+        if done.returncode == 77:
+            self.skipTest(done.stdout)
+        self.assertEqual((done.returncode, done.stdout, messages(done)), (0, "the child ended with 0\n", ""))
+        [child] = self.folder.glob("coroscope.cst.*")
+        self.assert_success(coroscope("info", child))
 
 
 class Together(Recorded):

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The runtime's mutex. Waits for it are not recorded, because they are not the program's.
+// The runtime's mutex. Waits for it and its releases are not recorded, because they are not the
+// program's: a record could begin a session, which needs the mutex.
 
 #include <mutex>
 
@@ -15,8 +16,14 @@ public:
         const report_guard unreported;
         mutex_.lock();
     }
-    bool try_lock() noexcept { return mutex_.try_lock(); }
-    void unlock() noexcept { mutex_.unlock(); }
+    bool try_lock() noexcept {
+        const report_guard unreported;
+        return mutex_.try_lock();
+    }
+    void unlock() noexcept {
+        const report_guard unreported;
+        mutex_.unlock();
+    }
 
 private:
     std::mutex mutex_;
