@@ -31,6 +31,7 @@
 #include <coroscope/detail/promise_allocation.hpp>
 #include <coroscope/detail/promise_parameters.hpp>
 #include <coroscope/detail/promise_returns.hpp>
+#include <coroscope/detail/promise_yields.hpp>
 
 // If a coroutine's type requires it, clang needs this attribute on a function that returns the type
 // and is not a coroutine.
@@ -168,7 +169,7 @@ public:
     /// `co_yield {}`, if the type of the list is unknown.
     template <class Theirs = Promise>
         requires(std::same_as<detail::yielded<Theirs>, detail::no_parameter> &&
-                 detail::yield_value_of<Theirs>::takes_empty_list)
+                 detail::yield_functions<Theirs>::takes_empty_list)
     auto yield_value(std::initializer_list<detail::no_element>) {
         return yield_made([&]() -> decltype(auto) { return promise_.yield_value({}); });
     }
@@ -249,9 +250,12 @@ private:
 
     template <class Value>
     auto yield_converted(std::remove_reference_t<Value>& value) const {
+        using functions = detail::yield_functions<Promise>;
         auto& self = const_cast<instrumented&>(*this);
-        if constexpr (detail::without_braces<detail::yield_value_of<Promise>, Value>) {
+        if constexpr (detail::without_braces<functions, Value>) {
             return self.template yield<Value>(static_cast<Value&&>(value));
+        } else if constexpr (functions::template takes_constant<std::remove_cvref_t<Value>>) {
+            return self.template yield<const Value&>(value);
         } else {
             return self.yield_made([&]() -> decltype(auto) {
                 return self.promise_.yield_value({static_cast<Value&&>(value)});

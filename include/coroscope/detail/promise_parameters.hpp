@@ -132,17 +132,24 @@ struct one_function {
             else                                                                                   \
                 return false;                                                                      \
         }();                                                                                       \
-        static consteval auto find() {                                                             \
+        static consteval auto declared() {                                                         \
             if constexpr (single) {                                                                \
                 return only_parameter<decltype(&Promise::function)>();                             \
+            } else if constexpr (requires { &Promise::template function<>; }) {                    \
+                return only_parameter<decltype(&Promise::template function<>)>();                  \
+            } else {                                                                               \
+                return std::type_identity<no_parameter>();                                         \
+            }                                                                                      \
+        }                                                                                          \
+        static consteval auto find() {                                                             \
+            if constexpr (single) {                                                                \
+                return declared();                                                                 \
             } else {                                                                               \
                 using guess = guessed_parameter<function##_of, Promise>;                           \
                 if constexpr (!std::is_same_v<typename guess::type, no_parameter>) {               \
                     return guess();                                                                \
-                } else if constexpr (requires { &Promise::template function<>; }) {                \
-                    return only_parameter<decltype(&Promise::template function<>)>();              \
                 } else {                                                                           \
-                    return std::type_identity<no_parameter>();                                     \
+                    return declared();                                                             \
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \
@@ -169,55 +176,10 @@ struct returned<Promise> {
     using type = typename Promise::coroscope_result;
 };
 
-/// The type to which yield_value converts, without a reference.
-template <class Promise>
-using yielded = std::remove_reference_t<typename decltype(yield_value_of<Promise>::find())::type>;
-
-/// Replaces a Value and uses up the one user-defined conversion. A function that accepts it takes a
-/// Value without a conversion, or takes any type.
-template <class Value>
-struct unconverted {
-    operator Value&&() const noexcept;  // NOLINT(google-explicit-constructor)
-};
-
-template <class Promise, class Value>
-concept yields =
-    requires(Promise& promise, Value&& value) { promise.yield_value(static_cast<Value&&>(value)); };
-
-/// Whether an overload takes a Value without a conversion, or a template takes any type. A template
-/// is asked only about the Value itself.
-template <class Promise, class Value, class Converted>
-inline constexpr bool takes_unconverted = [] {
-    if constexpr (yield_value_of<Promise>::template without_template<Converted>) {
-        return yields<Promise, const unconverted<Value>&>;
-    } else {
-        return yield_value_of<Promise>::template takes<Value>;
-    }
-}();
-
-/// Whether yield_value takes a Value without a conversion. If not, the converted object must live
-/// as long as the suspension.
-template <class Promise, class Value, class Converted = yielded<Promise>>
-concept yields_as_it_is =
-    yields<Promise, Value> &&
-    (std::same_as<Converted, no_parameter> ||
-     std::same_as<std::remove_cvref_t<Value>, std::remove_cv_t<Converted>> ||
-     std::derived_from<std::remove_cvref_t<Value>, std::remove_cv_t<Converted>> ||
-     !std::convertible_to<Value, Converted> ||
-     (!std::is_scalar_v<Converted> && takes_unconverted<Promise, Value, Converted>));
-
 /// Whether the call may pass a Value in place of a braced list. If a template is among the
 /// functions, the list must stay in braces.
 template <class Functions, class Value>
-concept without_braces = Functions::single || Functions::template without_template<Value>;
-
-/// Whether a braced list, or an operand that needs a conversion, becomes this type for yield_value.
-template <class Promise, class Converted>
-concept yields_converted =
-    !std::same_as<std::remove_cvref_t<Converted>, no_parameter> &&
-    ((without_braces<yield_value_of<Promise>, Converted> && yields<Promise, Converted>) ||
-     (!without_braces<yield_value_of<Promise>, Converted> &&
-      yield_value_of<Promise>::template takes_list<Converted>));
+concept without_braces = Functions::template without_template<Value> || Functions::single;
 
 // A last parameter that takes only a source_location, and whose default is the location of the
 // coroutine. The test passes it in braces, because a template cannot deduce from them a type for
