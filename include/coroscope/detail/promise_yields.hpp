@@ -64,8 +64,8 @@ concept passed_by_value = std::is_object_v<Value> && !std::is_array_v<Value> &&
 /// A class to which functions can be added: a final class has no derived ones, and an added
 /// function may not override a virtual one.
 template <class Promise>
-concept extensible = std::is_class_v<Promise> && !std::is_final_v<Promise> &&
-                     !std::is_polymorphic_v<Promise>;
+concept extensible =
+    std::is_class_v<Promise> && !std::is_final_v<Promise> && !std::is_polymorphic_v<Promise>;
 
 /// The functions yield_value of a promise that cannot be extended.
 template <class Promise>
@@ -147,11 +147,10 @@ struct yield_functions<Promise> {
 
     /// A function takes a Value without a conversion, or a template takes it.
     template <class Value, class>
-    static constexpr bool takes_unconverted =
-        requires(with_yield_value<Promise, any_yielded>& promise, Value&& value) {
-            requires !std::same_as<decltype(promise.yield_value(static_cast<Value&&>(value))),
-                                   added>;
-        };
+    static constexpr bool takes_unconverted = requires(
+        with_yield_value<Promise, any_yielded>& promise, Value&& value) {
+        requires !std::same_as<decltype(promise.yield_value(static_cast<Value&&>(value))), added>;
+    };
 
     static constexpr bool single = by_address::single;
     template <class Value>

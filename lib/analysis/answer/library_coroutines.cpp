@@ -36,6 +36,7 @@ constexpr std::array library_table{
     library_coroutines{"folly::coro::*", "folly::coro"},
     library_coroutines{"QCoro::*", "QCoro"},
     library_coroutines{"exec::__*", "stdexec"},
+    library_coroutines{"std::__gen::*", "std::generator"},
     library_coroutines{"stdexec::*", "stdexec"},
     library_coroutines{"unifex::*", "libunifex"},
 };

@@ -228,7 +228,7 @@ TEST_CASE(
 TEST_CASE("a program's coroutine is shown even if its namespace resembles a library's, whose own "
           "is folded") {
     for (const char* name :
-         {"coro::handle", "exec::run", "app::async_simple::run", "cppcoro_user::run"}) {
+         {"coro::handle", "exec::run", "app::async_simple::run", "cppcoro_user::run", "std::run"}) {
         CAPTURE(name);
         analysis::trace whole = gathering();
         whole.sites[fetch].label = name;
@@ -237,7 +237,8 @@ TEST_CASE("a program's coroutine is shown even if its namespace resembles a libr
     for (const char* name :
          {"coro::thread_pool::schedule", "coro::when_any", "exec::__at_coroutine_exit::run",
           "concurrencpp::details::when_all_impl", "folly::coro::detail::start",
-          "unifex::_task::run", "boost::cobalt::detail::run", "QCoro::detail::run"}) {
+          "unifex::_task::run", "boost::cobalt::detail::run", "QCoro::detail::run",
+          "std::__gen::_Promise_erased<int&&>::yield_value"}) {
         CAPTURE(name);
         analysis::trace whole = gathering();
         whole.sites[fetch].label = name;

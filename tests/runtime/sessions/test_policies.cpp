@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "../../support/scratch_file.hpp"
+#include "../support/parking.hpp"
 #include "../support/session_support.hpp"
 
 using namespace coroscope;
@@ -55,24 +56,6 @@ void check_arithmetic(const analysis::trace& trace, std::uint64_t steps_each,
     CHECK(count_steps(trace) + lost(trace) == attempted);
     CHECK(trace.health.late_records == 0);
 }
-
-// An awaitable that keeps the handle of the suspended coroutine for the test.
-struct parking {
-    std::atomic<void*> parked{nullptr};
-    struct awaiter {
-        parking* place;
-        bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<> handle) const noexcept {
-            place->parked = handle.address();
-        }
-        void await_resume() const noexcept {}
-    };
-    awaiter operator co_await() noexcept { return {this}; }
-    std::coroutine_handle<> wait() const {
-        while (parked == nullptr) std::this_thread::yield();
-        return std::coroutine_handle<>::from_address(parked);
-    }
-};
 
 // A thread that records five steps, and then idles until the end of the block.
 class idle_thread {

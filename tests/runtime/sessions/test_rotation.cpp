@@ -2,10 +2,8 @@
 
 // Sessions with several files: each file is a whole trace, and together they have every record.
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <coroutine>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +18,7 @@
 #include <sys/wait.h>
 
 #include "../../support/scratch_file.hpp"
+#include "../support/parking.hpp"
 #include "../support/program_runs.hpp"
 #include "../support/session_support.hpp"
 
@@ -103,24 +102,6 @@ void crowd(int threads, const std::function<void()>& work) {
     for (std::thread& each : all) each.join();
 }
 
-// An awaitable that keeps the handle of the suspended coroutine for another thread.
-struct parking {
-    std::atomic<void*> parked{nullptr};
-    struct awaiter {
-        parking* place;
-        bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<> handle) const noexcept {
-            place->parked = handle.address();
-        }
-        void await_resume() const noexcept {}
-    };
-    awaiter operator co_await() noexcept { return {this}; }
-    void resume() const {
-        while (parked == nullptr) std::this_thread::yield();
-        std::coroutine_handle<>::from_address(parked).resume();
-    }
-};
-
 task<void> across(parking& first, parking& second) {
     COROSCOPE("in the task");
     co_await first;
@@ -203,6 +184,7 @@ TEST_SUITE("several files") {
         std::thread awaiting([&] { sync_wait(across(first, second)); });
         {
             COROSCOPE("around everything");
+            first.wait();
             record_until(files, 2);
             first.resume();
             record_until(files, 3);
