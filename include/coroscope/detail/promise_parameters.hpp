@@ -31,7 +31,15 @@ struct only_parameter<Result (Class::*)(Parameter, Defaulted...) const> {
     using type = Parameter;
 };
 template <class Class, class Result, class Parameter, class... Defaulted>
+struct only_parameter<Result (Class::*)(Parameter, Defaulted...)&> {
+    using type = Parameter;
+};
+template <class Class, class Result, class Parameter, class... Defaulted>
 struct only_parameter<Result (Class::*)(Parameter, Defaulted...) noexcept> {
+    using type = Parameter;
+};
+template <class Class, class Result, class Parameter, class... Defaulted>
+struct only_parameter<Result (Class::*)(Parameter, Defaulted...) & noexcept> {
     using type = Parameter;
 };
 template <class Class, class Result, class Parameter, class... Defaulted>
@@ -84,6 +92,8 @@ struct one_function {
     static void with(Result (Class::*)(Parameter));
     template <class Result, class Class>
     static void with(Result (Class::*)(Parameter) const);
+    template <class Result, class Class>
+    static void with(Result (Class::*)(Parameter) &);
 };
 
 // `function`_of<Promise> finds the parameter: that of the only such function, else the guessed

@@ -15,6 +15,7 @@
 
 #include <concepts>
 #include <type_traits>
+#include <utility>
 
 #include <coroscope/detail/promise_parameters.hpp>
 
@@ -44,6 +45,17 @@ inline constexpr bool as_good_as_added =
     ambiguous_yield<with_yield_value<Promise, Parameter>, Value> ||
     ambiguous_yield<const with_yield_value<Promise, Parameter>, Value>;
 
+template <class Value>
+concept passed_by_value = std::is_object_v<Value> && !std::is_array_v<Value> &&
+                          !std::is_abstract_v<Value> && !std::same_as<Value, no_parameter>;
+
+/// A class to whose functions one can be added: a final class has no derived ones, the added
+/// function may not override a virtual one, and a callable object is no function.
+template <class Promise>
+concept extensible =
+    std::is_class_v<Promise> && !std::is_final_v<Promise> && !std::is_polymorphic_v<Promise> &&
+    !requires { typename std::type_identity<decltype(std::declval<Promise&>().yield_value)>; };
+
 /// Replaces a Value and uses up the one user-defined conversion. A function that accepts it takes a
 /// Value without a conversion, or takes any type.
 template <class Value>
@@ -51,21 +63,21 @@ struct unconverted {
     operator Value&&() const noexcept;  // NOLINT(google-explicit-constructor)
 };
 
-/// A parameter to which every argument needs a user-defined conversion.
-struct any_yielded {
-    template <class Value>
-    any_yielded(Value&&) noexcept;  // NOLINT(google-explicit-constructor)
-};
-
-template <class Value>
-concept passed_by_value = std::is_object_v<Value> && !std::is_array_v<Value> &&
-                          !std::is_abstract_v<Value> && !std::same_as<Value, no_parameter>;
-
-/// A class to which functions can be added: a final class has no derived ones, and an added
-/// function may not override a virtual one.
-template <class Promise>
-concept extensible =
-    std::is_class_v<Promise> && !std::is_final_v<Promise> && !std::is_polymorphic_v<Promise>;
+/// Whether an overload takes a Value without a conversion, or a template takes any type. A template
+/// is asked only about the Value itself.
+template <class Promise, class Value, class Converted>
+inline constexpr bool unconverted_by_address = [] {
+    using functions = yield_value_of<Promise>;
+    if constexpr (std::is_scalar_v<Converted>) {
+        return false;
+    } else if constexpr (functions::template without_template<Converted>) {
+        return requires(Promise& promise, const unconverted<Value>& value) {
+            promise.yield_value(value);
+        };
+    } else {
+        return functions::template takes<Value>;
+    }
+}();
 
 /// The functions yield_value of a promise that cannot be extended.
 template <class Promise>
@@ -76,16 +88,7 @@ struct yield_functions : yield_value_of<Promise> {
     static constexpr bool takes_constant = false;
 
     template <class Value, class Converted>
-    static constexpr bool takes_unconverted = [] {
-        using functions = yield_value_of<Promise>;
-        if constexpr (functions::template without_template<Converted>) {
-            return requires(Promise& promise, const unconverted<Value>& value) {
-                promise.yield_value(value);
-            };
-        } else {
-            return functions::template takes<Value>;
-        }
-    }();
+    static constexpr bool takes_unconverted = unconverted_by_address<Promise, Value, Converted>;
 };
 
 template <extensible Promise>
@@ -141,25 +144,45 @@ struct yield_functions<Promise> {
     }();
 
     template <class Value>
-    static constexpr bool without_template =
-        std::is_lvalue_reference_v<Value> ? takes_constant<std::remove_cvref_t<Value>>
-                                          : takes_rvalue<std::remove_cvref_t<Value>>;
+    static constexpr bool without_template = [] {
+        using object = std::remove_cvref_t<Value>;
+        if constexpr (!passed_by_value<object>) {
+            return by_address::template without_template<Value>;
+        } else if constexpr (std::is_lvalue_reference_v<Value>) {
+            return takes_constant<object>;
+        } else {
+            return takes_rvalue<object>;
+        }
+    }();
 
-    /// A function takes a Value without a conversion, or a template takes it.
-    template <class Value, class>
-    static constexpr bool takes_unconverted = requires(
-        with_yield_value<Promise, any_yielded>& promise, Value&& value) {
-        requires !std::same_as<decltype(promise.yield_value(static_cast<Value&&>(value))), added>;
-    };
+    /// A function other than that for the Converted, or a template, is the best match for a Value.
+    template <class Value, class Converted>
+    static constexpr bool takes_unconverted = [] {
+        if constexpr (passed_by_value<std::remove_cv_t<Converted>>) {
+            using extended = with_yield_value<Promise, std::remove_cv_t<Converted>>;
+            return requires(extended& promise, Value&& value) {
+                requires !std::same_as<decltype(promise.yield_value(static_cast<Value&&>(value))),
+                                       added>;
+            };
+        } else {
+            return unconverted_by_address<Promise, Value, Converted>;
+        }
+    }();
 
     static constexpr bool single = by_address::single;
     template <class Value>
-    static constexpr bool one = takes_object<std::remove_cv_t<Value>>;
+    static constexpr bool one = [] {
+        if constexpr (passed_by_value<std::remove_cv_t<Value>>) {
+            return takes_object<std::remove_cv_t<Value>>;
+        } else {
+            return by_address::template one<Value>;
+        }
+    }();
 
     static consteval auto find() {
         using guess = guessed_parameter<yield_functions, Promise>;
         if constexpr (!std::is_same_v<typename guess::type, no_parameter>) {
-            return guess();
+            return std::remove_cv<typename guess::type>();
         } else {
             return by_address::declared();
         }
@@ -183,8 +206,7 @@ concept yields_as_it_is =
      std::same_as<std::remove_cvref_t<Value>, std::remove_cv_t<Converted>> ||
      std::derived_from<std::remove_cvref_t<Value>, std::remove_cv_t<Converted>> ||
      !std::convertible_to<Value, Converted> ||
-     (!std::is_scalar_v<Converted> &&
-      yield_functions<Promise>::template takes_unconverted<Value, Converted>));
+     yield_functions<Promise>::template takes_unconverted<Value, Converted>);
 
 /// Whether a braced list, or an operand that needs a conversion, becomes this type for yield_value.
 template <class Promise, class Converted, class Functions = yield_functions<Promise>,

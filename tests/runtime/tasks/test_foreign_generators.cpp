@@ -126,6 +126,77 @@ struct any_or_tag : note {
     }
 };
 
+/// Elements that are constant are yielded as if they were not.
+template <class Element>
+struct of_constants : note {
+    using value_type = std::remove_cv_t<Element>;
+    std::suspend_always yield_value(value_type&& value) {
+        called = "moved " + value;
+        return {};
+    }
+    std::suspend_always yield_value(const value_type& value) {
+        called = "constant " + value;
+        return {};
+    }
+};
+
+/// The value of a kept address is converted, and the others are not.
+struct truth_and_others : note {
+    std::suspend_always yield_value(bool&& value) {
+        current = &value;
+        called = "truth";
+        return {};
+    }
+    std::suspend_always yield_value(const char* text) {
+        called = text;
+        return {};
+    }
+    std::suspend_always yield_value(std::nullptr_t) {
+        called = "end";
+        return {};
+    }
+    template <class Element>
+    std::suspend_always yield_value(elements<Element>) {
+        called = "elements";
+        return {};
+    }
+    bool* current = nullptr;
+};
+
+struct shape {
+    shape() = default;
+    shape(const shape&) = default;
+    virtual ~shape() = default;
+    virtual std::string name() const = 0;
+};
+struct circle : shape {
+    std::string name() const override { return "circle"; }
+};
+
+/// An abstract class cannot be passed by value.
+struct of_shapes : note {
+    std::suspend_always yield_value(shape&& value) {
+        called = "moved " + value.name();
+        return {};
+    }
+    std::suspend_always yield_value(const shape& value) {
+        called = "constant " + value.name();
+        return {};
+    }
+};
+
+/// yield_value is no function.
+struct by_object : note {
+    struct yielder {
+        std::string* called;
+        std::suspend_always operator()(int value) const {
+            *called = std::to_string(value);
+            return {};
+        }
+    };
+    yielder yield_value{&called};
+};
+
 template <class Set, class Value, class Way>
 struct generating {
     struct promise : suspends_at_both_ends, Set {
@@ -189,6 +260,32 @@ generating<foreign::any_or_tag, foreign::any_value, Way> values() {
     co_yield foreign::any_or_tag::tag();
 }
 
+template <class Way>
+generating<foreign::of_constants<const std::string>, const std::string, Way> constants() {
+    const std::string own = "own";
+    co_yield "text";
+    co_yield own;
+    co_yield std::string("temporary");
+}
+template <class Way>
+generating<foreign::truth_and_others, bool, Way> truths() {
+    std::vector<int> own;
+    co_yield 5;
+    co_yield "text";
+    co_yield nullptr;
+    co_yield foreign::elements<int>{own};
+}
+template <class Way>
+generating<foreign::of_shapes, foreign::shape, Way> shapes() {
+    const foreign::circle own;
+    co_yield own;
+    co_yield {foreign::circle()};
+}
+template <class Way>
+generating<foreign::by_object, int, Way> objects() {
+    co_yield 3;
+}
+
 template <class Set, class Way>
 void check_pointers() {
     auto all = pointers<Set, Way>();
@@ -249,5 +346,36 @@ TEST_SUITE("foreign generators") {
         auto all = values<Way>();
         CHECK(all.next().called == "0");
         CHECK(all.next().called == "tag");
+    }
+
+    TEST_CASE_TEMPLATE("constant elements are moved if the program gives them up", Way,
+                       foreign::plain, foreign::declared, foreign::outside) {
+        auto all = constants<Way>();
+        CHECK(all.next().called == "moved text");
+        CHECK(all.next().called == "constant own");
+        CHECK(all.next().called == "moved temporary");
+    }
+
+    TEST_CASE_TEMPLATE("numbers are converted only if no other overload is a better match", Way,
+                       foreign::plain, foreign::declared, foreign::outside) {
+        auto all = truths<Way>();
+        auto& first = all.next();
+        CHECK(first.called == "truth");
+        CHECK(*first.current);
+        CHECK(all.next().called == "text");
+        CHECK(all.next().called == "end");
+        CHECK(all.next().called == "elements");
+    }
+
+    TEST_CASE_TEMPLATE("references to abstract classes are yielded", Way, foreign::plain,
+                       foreign::declared, foreign::outside) {
+        auto all = shapes<Way>();
+        CHECK(all.next().called == "constant circle");
+        CHECK(all.next().called == "moved circle");
+    }
+
+    TEST_CASE_TEMPLATE("a value is yielded to a callable object", Way, foreign::plain,
+                       foreign::declared, foreign::outside) {
+        CHECK(objects<Way>().next().called == "3");
     }
 }
