@@ -129,9 +129,10 @@ void switch_watch::read_due(std::uint32_t most) noexcept {
     }
 }
 
-bool switch_watch::drain() noexcept {
+bool switch_watch::drain(bool is_last) noexcept {
     bool came = false;
-    rings_.drain([this]() noexcept { return log_.is_ready(); },
+    // What is left in the rings at the end is counted if the log has no place for it.
+    rings_.drain([this, is_last]() noexcept { return log_.is_ready() || is_last; },
                  [this, &came](const context_switch& now) noexcept {
                      take(now);
                      const watched_thread* const thread = threads_.find(now.thread);
@@ -187,7 +188,7 @@ bool switch_watch::turn(std::int64_t now_ns) noexcept {
 }
 
 void switch_watch::end() noexcept {
-    drain();
+    drain(true);
     read_due(most_due);
     sums_.begin();
     sums_.turn(sums_at_end);

@@ -44,7 +44,7 @@ public:
 private:
     static constexpr std::uint32_t most_due = 256;
 
-    bool drain() noexcept;
+    bool drain(bool is_last = false) noexcept;
     void take(const context_switch& now) noexcept;
     void read_later(watched_thread& thread) noexcept;
     void read_due(std::uint32_t most) noexcept;

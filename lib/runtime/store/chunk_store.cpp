@@ -21,9 +21,7 @@ namespace {
 
 constexpr std::uint32_t fewest_chunks = 2;         // one for metadata, one for records
 constexpr std::int64_t shortest_span_ns = 20'000;  // then two points give the rate to 1 %
-// The kernel's facts get a chunk only if this many stay free for recording threads. If nothing is
-// overwritten, they get at most 1 / kernel_share of all chunks.
-constexpr std::size_t chunks_left_for_threads = 4;
+// If nothing is overwritten, the kernel's facts get at most 1 / kernel_share of all chunks.
 constexpr std::uint32_t kernel_share = 4;
 constexpr long wait_check_ns = 10'000'000;  // a waiting thread checks again after this time
 constexpr std::int64_t longest_wait_for_successor_ns = 5'000'000'000;
@@ -174,6 +172,7 @@ chunk_header* chunk_store::acquire_for_kernel(std::uint64_t ticks) noexcept {
     const store_visit visit(parts);
     if (!visit.open() || parts.cut.load(std::memory_order_relaxed) || kernel_has_its_share())
         return nullptr;
+    parts.serves_kernel.store(true, std::memory_order_relaxed);
     const bool has_spare = parts.pool.free_chunks() > chunks_left_for_threads;
     const bool overwrites =
         parts.settings.policy == overflow_policy::overwrite_oldest && !parts.growth.may_grow();

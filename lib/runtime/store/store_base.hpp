@@ -15,6 +15,9 @@
 
 namespace coroscope::runtime::inline store {
 
+/// The kernel's facts get a chunk only if this many stay free for recording threads.
+constexpr std::uint32_t chunks_left_for_threads = 4;
+
 struct store_base {
     store_base(const store_settings& given, std::uint32_t capacity) noexcept
         : settings(given),
@@ -58,6 +61,7 @@ struct store_base {
 
     std::atomic<int> write_error{0};            ///< see note_error()
     std::atomic<std::uint32_t> threads{0};      ///< threads with a record that have not left
+    std::atomic<bool> serves_kernel{false};     ///< the kernel's facts take chunks, too
     std::atomic<bool> serves_real_time{false};  ///< a real-time thread records: it makes no chunks
     std::atomic<bool> clock_started{false};     ///< recording has started: the helper must note it
     std::atomic<bool> closing{false};           ///< see store_visit

@@ -227,8 +227,11 @@ std::uint32_t store_helper::wanted_free() const noexcept {
         std::min<std::uint64_t>({base_reserve_, capacity / reserve_share, ahead});
     const std::uint64_t running =
         std::min(parts_.threads.load(std::memory_order_relaxed), processors_);
-    return static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(base + chunks_per_running_thread * running, capacity));
+    const std::uint64_t for_kernel = parts_.serves_kernel.load(std::memory_order_relaxed)
+                                         ? chunks_left_for_threads + chunks_per_running_thread
+                                         : 0;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        std::max(base + chunks_per_running_thread * running, for_kernel), capacity));
 }
 
 // Returns the number of free chunks at which keep_reserve() aims. It is 0 if the trace cannot grow

@@ -53,6 +53,16 @@ void fill(chunk_store& store, store_writer& writer, std::uint32_t chunks) {
              writer.written() != written);
 }
 
+// A chunk for the kernel's facts, for which it waits as the kernel's log does. None after ten
+// seconds.
+trace::chunk_header* chunk_for_kernel(chunk_store& store) {
+    for (int round = 0; round < 10'000; ++round) {
+        if (trace::chunk_header* const chunk = store.acquire_for_kernel(1)) return chunk;
+        std::this_thread::sleep_for(1ms);
+    }
+    return nullptr;
+}
+
 constexpr std::uint32_t few_chunks = 64;
 constexpr std::uint32_t many_chunks = 8192;
 
@@ -97,6 +107,19 @@ TEST_SUITE("store helper") {
         chunk_store store;
         REQUIRE(store.open(store_of(many_chunks, overflow_policy::drop_newest)) == 0);
         CHECK(shortest_of_later_sleeps() >= 25ms);
+        store.close();
+        store.release_mapping();
+    }
+
+    TEST_CASE("the kernel's facts get chunks while no thread records") {
+        chunk_store store;
+        REQUIRE(store.open(store_of(many_chunks, overflow_policy::drop_newest)) == 0);
+        for (int taken = 0; taken < 1000; ++taken) {
+            CAPTURE(taken);
+            trace::chunk_header* const chunk = chunk_for_kernel(store);
+            REQUIRE(chunk != nullptr);
+            store.hand_over(chunk);
+        }
         store.close();
         store.release_mapping();
     }
