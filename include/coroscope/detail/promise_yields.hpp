@@ -15,7 +15,6 @@
 
 #include <concepts>
 #include <type_traits>
-#include <utility>
 
 #include <coroscope/detail/promise_parameters.hpp>
 
@@ -54,7 +53,7 @@ concept passed_by_value = std::is_object_v<Value> && !std::is_array_v<Value> &&
 template <class Promise>
 concept extensible =
     std::is_class_v<Promise> && !std::is_final_v<Promise> && !std::is_polymorphic_v<Promise> &&
-    !requires { typename std::type_identity<decltype(std::declval<Promise&>().yield_value)>; };
+    !requires(Promise& promise) { typename std::type_identity<decltype(promise.yield_value)>; };
 
 /// Replaces a Value and uses up the one user-defined conversion. A function that accepts it takes a
 /// Value without a conversion, or takes any type.
