@@ -12,8 +12,9 @@ from packaging_steps import Failure, step
 TARGETS = {"coroscope": "coroscope", "coroscope_trace": "coroscope-trace", "coroscope_analysis": "coroscope-analysis",
            "coroscope_cuda": "coroscope-cuda", "coroscope_memory_hook": "coroscope-memory-hook",
            "coroscope_interpose": "coroscope-interpose", "coroscope_command": "coroscope"}
-# Meson compiles some sources of a library with other options, as a target of their own.
-PARTS = {"coroscope-analysis": "analysis-printing"}
+# Meson compiles the runtime's rooms, and sources of the analysis with other options, as targets of their own.
+PARTS = {"analysis-printing": "coroscope-analysis"}
+ROOM = "coroscope-room-"
 INCLUDED = re.compile(r'^#include ?["<](.*)[">]', re.MULTILINE)
 OWN = re.compile(r"-D(COROSCOPE_[^=]+=.*)")
 FLAGS = ("-fno-tree-slp-vectorize", "-fexceptions", "-U_FORTIFY_SOURCE")
@@ -39,9 +40,11 @@ def of_meson(given):
                 names.update(placed(each.parent / name, given.build) for name in joined or [each])
         own = {match[1] for match in map(OWN.match, words) if match} | words.intersection(FLAGS)
         found[target["name"], target["type"] == "executable"] = names, own
-    for name, part in PARTS.items():
-        if (name, False) in found:
-            found[name, False][0].update(found[part, False][0])
+    for (name, _), (names, own) in list(found.items()):
+        whole = "coroscope" if name.startswith(ROOM) else PARTS.get(name)
+        if whole:
+            found[whole, False][0].update(names)
+            found[whole, False][1].update(own)
     return found
 
 

@@ -19,11 +19,6 @@ using namespace coroscope::test;
 
 namespace {
 
-variables trace_to(const scratch_file& file, variables more = {}) {
-    more.emplace_back("COROSCOPE_TRACE", file.path());
-    return more;
-}
-
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool sanitized = true;
 #else

@@ -20,11 +20,6 @@ namespace {
 // child's.
 const variables without_leak_checks{{"LSAN_OPTIONS", "detect_leaks=0"}};
 
-variables trace_to(const scratch_file& file, variables more = without_leak_checks) {
-    more.emplace_back("COROSCOPE_TRACE", file.path());
-    return more;
-}
-
 // The file of the child process with that id.
 std::string path_of(const scratch_file& file, const std::string& id) {
     return std::string(file.path()) + "." + std::to_string(std::stol(id));
@@ -46,7 +41,7 @@ constexpr bool copies_record = true;
 TEST_SUITE("children of the environment") {
     TEST_CASE("a child program that inherits the environment writes a file of its own") {
         const scratch_file file;
-        const program_end end = run_program({"spawn"}, trace_to(file));
+        const program_end end = run_program({"spawn"}, trace_to(file, without_leak_checks));
         CHECK(end.exit_code() == 0);
         CHECK(count_steps(load(path_of(file, end.output))) == 7);
         CHECK(count_steps(load(std::string(file.path()))) == 2);
@@ -62,7 +57,7 @@ TEST_SUITE("children of the environment") {
             const scratch_file file;
             std::vector<std::string> words{"fork", "6"};
             if (at_once) words.emplace_back("_exit");
-            const program_end end = run_program(words, trace_to(file));
+            const program_end end = run_program(words, trace_to(file, without_leak_checks));
             CHECK(end.exit_code() == 0);
             const analysis::trace copy = load(path_of(file, end.output));
             CHECK(copy.process_id == static_cast<std::uint32_t>(std::stol(end.output)));
@@ -97,7 +92,8 @@ TEST_SUITE("children of the environment") {
             return;
         }
         const scratch_file file;
-        const program_end end = run_program({"quiet fork", "6"}, trace_to(file));
+        const program_end end =
+            run_program({"quiet fork", "6"}, trace_to(file, without_leak_checks));
         CHECK(end.exit_code() == 0);
         const std::size_t space = end.output.find(' ');
         CHECK_FALSE(std::filesystem::exists(path_of(file, end.output.substr(0, space))));
@@ -127,7 +123,8 @@ TEST_SUITE("children of the environment") {
             return;
         }
         const scratch_file file;
-        const program_end end = run_program({"thread of fork", "6"}, trace_to(file));
+        const program_end end =
+            run_program({"thread of fork", "6"}, trace_to(file, without_leak_checks));
         CHECK(end.exit_code() == 0);
         CHECK(count_steps(load(path_of(file, end.output))) == 6);
         remove_others(file);
@@ -137,7 +134,8 @@ TEST_SUITE("children of the environment") {
         const scratch_file file;
         profile session{{.output = file.path()}};
         steps(2);
-        const program_end end = run_program({"steps", "5", "0"}, trace_to(file));
+        const program_end end =
+            run_program({"steps", "5", "0"}, trace_to(file, without_leak_checks));
         CHECK(end.output.empty());
         session.stop();
         CHECK(count_steps(load(std::string(file.path()))) == 2);

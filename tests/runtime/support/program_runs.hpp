@@ -23,6 +23,12 @@ namespace coroscope::test {
 
 using variables = std::vector<std::pair<std::string, std::string>>;
 
+/// The environment of a program that is recorded into the file.
+inline variables trace_to(const scratch_file& file, variables more = {}) {
+    more.emplace_back("COROSCOPE_TRACE", file.path());
+    return more;
+}
+
 /// The path of the program, which the build sets as SESSION_PROGRAM.
 inline std::string program_path() { return SESSION_PROGRAM; }
 
