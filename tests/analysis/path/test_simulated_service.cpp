@@ -74,7 +74,7 @@ std::string text_of(const simulated_service::charges& all) {
 TEST_SUITE("a simulated service") {
     TEST_CASE("the paths of ten thousand simulated services and their charges are the true ones") {
         std::array<std::size_t, 9> kinds{};
-        const std::uint32_t services = test::sanitized ? 1'000 : 10'000;  // a sanitizer is slow
+        const std::uint32_t services = test::library_sanitized ? 1'000 : 10'000;
         for (std::uint32_t seed = 1; seed <= services; ++seed) {
             const simulated_service service(seed);
             const analysis::trace from = loaded(service.built());

@@ -17,6 +17,14 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
+/// Whether a sanitizer checks the library that a test calls, and so makes it slow. The test itself may be
+/// compiled without the sanitizer.
+#if defined(COROSCOPE_TEST_CHECKED_LIBRARY)
+inline constexpr bool library_sanitized = true;
+#else
+inline constexpr bool library_sanitized = sanitized;
+#endif
+
 // ThreadSanitizer follows only code that was built with it: not the stacks and synchronisation of
 // other libraries.
 #if defined(__SANITIZE_THREAD__)
