@@ -13,8 +13,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <mutex>
 
 #include "../base/clock.hpp"
+#include "allocations.hpp"
 #include "private_descriptors.hpp"
 
 namespace coroscope::runtime::inline kernel {
@@ -79,6 +81,7 @@ constexpr std::size_t id_bytes = 16;
 switch_rings::~switch_rings() {
     for (std::uint32_t at = 0; at < descriptors_used_; ++at) close_private(descriptors_[at]);
     close_rings();
+    const std::lock_guard lock(allocations);
     std::free(descriptors_);
     std::free(rings_);
 }
@@ -97,8 +100,11 @@ switch_rings::failure switch_rings::open() noexcept {
     const std::uint64_t limit = std::min(descriptor_limit(), most_descriptors);
     descriptor_room_ = static_cast<std::uint32_t>(
         limit > descriptors_for_files ? limit - descriptors_for_files : 0);
-    rings_ = static_cast<ring*>(std::calloc(processors, sizeof *rings_));
-    descriptors_ = static_cast<int*>(std::calloc(descriptor_room_ + 1, sizeof *descriptors_));
+    {
+        const std::lock_guard lock(allocations);
+        rings_ = static_cast<ring*>(std::calloc(processors, sizeof *rings_));
+        descriptors_ = static_cast<int*>(std::calloc(descriptor_room_ + 1, sizeof *descriptors_));
+    }
     error_ = ENOMEM;
     if (rings_ == nullptr || descriptors_ == nullptr) return failure::memory;
     choose_size(processors);

@@ -3,7 +3,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <type_traits>
+
+#include "allocations.hpp"
 
 namespace coroscope::runtime::inline kernel {
 
@@ -16,6 +19,7 @@ constexpr std::uint32_t first_capacity = 128;
 }  // namespace
 
 thread_table::~thread_table() {
+    const std::lock_guard lock(allocations);
     std::free(entries_);
     std::free(slots_);
 }
@@ -37,6 +41,7 @@ watched_thread* thread_table::find(std::uint32_t id) noexcept {
 bool thread_table::grow() noexcept {
     const std::uint32_t capacity = capacity_ == 0 ? first_capacity : 2 * capacity_;
     if (capacity > most_entries) return false;
+    const std::lock_guard lock(allocations);
     auto* const slots =
         static_cast<std::uint32_t*>(std::calloc(std::size_t{capacity} * 2, sizeof *slots_));
     auto* const entries =

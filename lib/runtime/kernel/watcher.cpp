@@ -20,6 +20,7 @@
 #include "../base/sanitizers.hpp"
 #include "../store/chunk.hpp"
 #include "../writer/registry.hpp"
+#include "allocations.hpp"
 #include "kernel_log.hpp"
 #include "private_descriptors.hpp"
 #include "sample_watch.hpp"
@@ -175,7 +176,10 @@ void* run(void*) noexcept {
 // A forked child has no such thread.
 constinit fork_guest around_forks{.rank = fork_rank::leftovers,
                                   .in_child = []() noexcept { watcher.store = nullptr; }};
-[[gnu::constructor(101)]] void join() noexcept { join_forks(around_forks); }
+[[gnu::constructor(101)]] void join() noexcept {
+    join_forks(allocations);
+    join_forks(around_forks);
+}
 
 }  // namespace
 
